@@ -237,7 +237,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 		prepare:   func() { prepareAll(data, k.of) },
 		passes:    passes,
 		reference: func() (float64, error) { return reference(p, data, k.of) },
-		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool {
+		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Value) bool {
 			return o.Kind == nest.Modify
 		}),
 	}, nil

@@ -66,7 +66,7 @@ func (p *Pattern) placeOperands() error {
 }
 
 // tensorNames are used in nests and benchmarks: in, in2, out, self.
-func tensorNames(operands []Operand) []string {
+func tensorNames(operands []Value) []string {
 	names, count := make([]string, len(operands)), map[nest.Kind]int{}
 	for i, o := range operands {
 		names[i] = [...]string{nest.Read: "in", nest.Write: "out", nest.Modify: "self"}[o.Kind]
@@ -136,7 +136,7 @@ func (s *Spec) operands() string {
 }
 
 func (s *Spec) uniform() bool {
-	return !slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.DType != s.DType })
+	return !slices.ContainsFunc(s.Operands, func(o Value) bool { return o.DType != s.DType })
 }
 
 // expand gives the inputs the shape of the result, for reference.

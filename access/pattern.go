@@ -18,7 +18,7 @@
 //  4. [Measure] times passes. [Measurable] says beforehand whether it can. Patterns that are to be
 //     compared are timed in one call, which interleaves their samples.
 //
-// A spec may instead have operands: tensors by value, walked in PyTorch's own order ([Operand],
+// A spec may instead have operands: tensors by value, walked in PyTorch's own order ([Value],
 // [Torch]). With threads, a pattern has parts ([Pattern.Parts]), one for each thread.
 //
 // Package session does all of this for many patterns and returns records.
@@ -104,7 +104,7 @@ type Spec struct {
 	// Copy has an input and an output, and a Fill an output. An Add has any number of inputs, one
 	// of them possibly in place, and an output unless PyTorch allocates it. A Sum over Dims has an
 	// input, and a result unless its writes are left out.
-	Operands []Operand
+	Operands []Value
 	// of the input of a Sum of Operands, none for all; or the outermost dims of an Add of Operands
 	Dims []int
 	// From is the format of an x that is not contiguous, for a Reorder, a Sum or a Fill. To is the

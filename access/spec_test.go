@@ -56,7 +56,7 @@ func specOf(text string) Spec {
 }
 
 // operandOf reads an operand, of this dtype unless it has another one.
-func operandOf(kind nest.Kind, dtype layouts.DType, text string) Operand {
+func operandOf(kind nest.Kind, dtype layouts.DType, text string) Value {
 	text, name, other := strings.Cut(text, ":")
 	if other {
 		dtype = must(layouts.ParseDType(name))
@@ -69,7 +69,7 @@ func operandOf(kind nest.Kind, dtype layouts.DType, text string) Operand {
 		offset, _ := strconv.Atoi(at)
 		l = must(layouts.New(shape, numbers(strides, ","), offset))
 	}
-	return Operand{l, dtype, kind, 0}
+	return Value{l, dtype, kind, 0}
 }
 
 func numbers(text, separator string) (all []int) {

@@ -209,11 +209,11 @@ func TestPartsOfOperands(t *testing.T) {
 	random, cut := rand.New(rand.NewPCG(3, 9)), 0
 	for range 60 {
 		shape := []int{1 + random.IntN(9), 1 + random.IntN(9), 1 + random.IntN(9)}
-		in := Operand{randomLayout(t, random, shape), layouts.Float32, nest.Read, 0}
-		out := Operand{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32, nest.Write, 0}
-		self := Operand{out.Layout, layouts.Float32, nest.Modify, 0}
-		for _, s := range []Spec{{Op: Copy, Operands: []Operand{in, out}}, {Op: Add, Operands: []Operand{in, in}}, {Op: Add, Operands: []Operand{self, in}}, {Op: Sum, Operands: []Operand{in}},
-			{Op: Fill, Operands: []Operand{out}}} {
+		in := Value{randomLayout(t, random, shape), layouts.Float32, nest.Read, 0}
+		out := Value{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32, nest.Write, 0}
+		self := Value{out.Layout, layouts.Float32, nest.Modify, 0}
+		for _, s := range []Spec{{Op: Copy, Operands: []Value{in, out}}, {Op: Add, Operands: []Value{in, in}}, {Op: Add, Operands: []Value{self, in}}, {Op: Sum, Operands: []Value{in}},
+			{Op: Fill, Operands: []Value{out}}} {
 			s.Order, s.Threads, s.Grain = Torch, 1+random.IntN(6), 1
 			p := pattern(t, s)
 			if len(p.Parts()) > 0 {

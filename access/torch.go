@@ -13,8 +13,8 @@ import (
 // This file lowers walks in PyTorch's order. The order, and the strides of results, come from
 // layouts.Elementwise, Into, Reduction and Copy.
 
-// An Operand is a tensor as a value: its layout, its dtype, and what the operation does with it.
-type Operand struct {
+// A Value is a tensor as an operand: its layout, its dtype, and what the operation does with it.
+type Value struct {
 	Layout layouts.Layout
 	DType  layouts.DType
 	Kind   nest.Kind // Modify for one that is read and written in place
@@ -25,7 +25,7 @@ type Operand struct {
 
 // text returns "8x4 float32". If the operand is not contiguous, it returns "8x4(1,8) float32",
 // with strides in elements.
-func (o Operand) text() string { return formatLayout(o.Layout) + " " + o.DType.String() }
+func (o Value) text() string { return formatLayout(o.Layout) + " " + o.DType.String() }
 
 // formatLayout returns the shape, and strides unless contiguous. It leaves the offset out.
 func formatLayout(l layouts.Layout) string {

@@ -52,33 +52,33 @@ func TestTorchNative(t *testing.T) {
 			shape = []int{60 + r.IntN(70), 60 + r.IntN(70)}
 		}
 		dtype := dtypes[r.IntN(len(dtypes))]
-		some := func(kind nest.Kind) Operand {
-			return Operand{Layout: randomLayout(t, r, shape), DType: dtype, Kind: kind}
+		some := func(kind nest.Kind) Value {
+			return Value{Layout: randomLayout(t, r, shape), DType: dtype, Kind: kind}
 		}
 		s := Spec{Op: Op(r.IntN(4)), Order: Torch}
 		switch s.Op {
 		case Sum:
-			s.Operands = []Operand{some(nest.Read)}
+			s.Operands = []Value{some(nest.Read)}
 			if n := len(shape); n > 0 && r.IntN(2) == 0 {
 				s.Dims = r.Perm(n)[:1+r.IntN(n)]
 			}
 		case Fill:
-			s.Operands = []Operand{some(nest.Write)}
+			s.Operands = []Value{some(nest.Write)}
 		case Copy:
-			s.Operands = []Operand{some(nest.Write), some(nest.Read)}
+			s.Operands = []Value{some(nest.Write), some(nest.Read)}
 			if len(shape) == 2 && r.IntN(2) == 0 {
 				s.Operands[0].Layout, _ = layouts.Contiguous(shape...)
 				s.Operands[1].Layout = strided(t, shape, []int{1, shape[0]}, 0)
 			}
 		case Add:
-			s.Operands = [][]Operand{{some(nest.Read)}, {some(nest.Read), some(nest.Read)}, {some(nest.Modify), some(nest.Read)}, {some(nest.Modify)},
+			s.Operands = [][]Value{{some(nest.Read)}, {some(nest.Read), some(nest.Read)}, {some(nest.Modify), some(nest.Read)}, {some(nest.Modify)},
 				{some(nest.Read), some(nest.Read), some(nest.Write)}}[r.IntN(5)]
 			if in := s.Operands[len(s.Operands)-1]; in.Kind == nest.Read && len(s.Operands) > 1 && len(shape) > 0 && r.IntN(2) == 0 {
 				small := slices.Clone(shape)
 				small[r.IntN(len(small))] = 1
 				s.Operands[len(s.Operands)-1].Layout = randomLayout(t, r, small)
 			}
-			if slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.Kind != nest.Read }) && r.IntN(2) == 0 {
+			if slices.ContainsFunc(s.Operands, func(o Value) bool { return o.Kind != nest.Read }) && r.IntN(2) == 0 {
 				s.Dims = r.Perm(len(shape))[:r.IntN(len(shape)+1)]
 			}
 		}

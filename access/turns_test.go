@@ -83,7 +83,7 @@ func TestUncounted(t *testing.T) {
 	}
 	small := pattern(t, specOf("sum 700x700 int32 threads=2"))
 	caches.Levels = slices.Clone(caches.Levels)
-	caches.Levels[1].Policy = simcache.FIFO
+	caches.Levels[1].Policy = "fifo"
 	if got, err = Simulate(context.Background(), caches, []Pattern{small}, nil); err != nil || got[0].Uncounted == "" || got[0].D1Misses() != 30626 { // a line is in two parts
 		t.Errorf("%+v, %v", got, err)
 	}

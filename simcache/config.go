@@ -1,6 +1,7 @@
 package simcache
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -44,16 +45,10 @@ type Config struct {
 // A Source is the origin of a figure, for reports.
 type Source string
 
-// The sources of defaults, in the order of inquiry. Others are names of files and presets.
+// Two sources. Others are names of files and presets, and what package cpu asks.
 const (
-	FromFlag       Source = "flag"
-	FromSysfs      Source = "sysfs"
-	FromDeviceTree Source = "device tree"
-	FromSysctl     Source = "sysctl"
-	FromWindows    Source = "windows"
-	FromCPUID      Source = "cpuid"
-	FromCore       Source = "core" // the core's entry in the table of cores
-	FromDefault    Source = "default"
+	FromFlag    Source = "flag"
+	FromDefault Source = "default"
 )
 
 // Observe is a set of observations.
@@ -99,15 +94,12 @@ next:
 func (o Observe) Names() []string {
 	names := []string{}
 	for _, known := range observations {
-		if o.Has(known.flag) {
+		if o&known.flag != 0 {
 			names = append(names, known.name)
 		}
 	}
 	return names
 }
-
-// Has reports whether o contains all of these flags.
-func (o Observe) Has(all Observe) bool { return o&all == all }
 
 // A Level is one cache of a hierarchy.
 type Level struct {
@@ -123,9 +115,9 @@ type Level struct {
 	Modulo bool
 	// Policy chooses the line that a set evicts; LRU by default.
 	Policy Policy
-	// Seed seeds the Random policy.
+	// Seed seeds the random policy.
 	Seed uint64
-	// Inclusion relates the level to those before it; NonInclusive by default.
+	// Inclusion relates the level to those before it; non-inclusive by default.
 	Inclusion Inclusion
 	// WriteThrough passes every store on, so lines are never dirty. The default is write-back.
 	WriteThrough bool
@@ -139,57 +131,48 @@ type Level struct {
 	Prefetch Prefetch
 }
 
-// A Policy is a replacement policy: it chooses the line that a full set evicts.
-type Policy uint8
+// A Policy is a replacement policy: it chooses the line that a full set evicts. Empty ways are
+// filled first, the lowest one first. The policies are:
+//
+//   - "lru", or "", evicts the least recently used line.
+//   - "fifo" evicts the line that was filled first.
+//   - "random" evicts a line drawn by splitmix64 from the level's Seed.
+//   - "tree-plru" follows a binary tree of bits that point away from the last touched way. Ways must
+//     be a power of two.
+//   - "bit-plru" has a bit for each way, set when touched. When all would be set, the others are
+//     cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
+//     not-recently-used.
+//   - "srrip" has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises
+//     all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et al., "High
+//     Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010).
+type Policy string
 
-// The policies. Empty ways are filled first, the lowest one first.
-const (
-	// LRU evicts the least recently used line.
-	LRU Policy = iota
-	// FIFO evicts the line that was filled first.
-	FIFO
-	// Random evicts a line drawn by splitmix64 from the level's Seed.
-	Random
-	// TreePLRU follows a binary tree of bits that point away from the last touched way. Ways must
-	// be a power of two.
-	TreePLRU
-	// BitPLRU has a bit for each way, set when touched. When all would be set, the others are
-	// cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
-	// not-recently-used.
-	BitPLRU
-	// SRRIP has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It raises
-	// all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et al., "High
-	// Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010).
-	SRRIP
-)
+var policyNames = []Policy{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
 
-var policyNames = []string{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
-
-// String returns the policy's name in a configuration file.
-func (p Policy) String() string { return policyNames[p] }
+// String returns the policy's name, also of "".
+func (p Policy) String() string { return string(cmp.Or(p, policyNames[0])) }
 
 // UnmarshalText reads a policy's name.
 func (p *Policy) UnmarshalText(text []byte) error { return oneOf(p, "policy", policyNames, text) }
 
-// Inclusion is a level's relation to the levels before it.
-type Inclusion uint8
+// Inclusion is a level's relation to the levels before it:
+//
+//   - "non-inclusive", or "": levels are independent, as in Cachegrind.
+//   - "inclusive" levels hold all that the levels before them hold. An evicted line is invalidated
+//     there, and written back if dirty.
+//   - "exclusive" levels hold what the level before them evicted, and nothing that it holds. A hit
+//     moves the line up; lines evicted there move down.
+type Inclusion string
 
-// The kinds of inclusion.
 const (
-	// NonInclusive levels are independent, as in Cachegrind.
-	NonInclusive Inclusion = iota
-	// Inclusive levels hold all that the levels before them hold. An evicted line is invalidated
-	// there, and written back if dirty.
-	Inclusive
-	// Exclusive levels hold what the level before them evicted, and nothing that it holds. A hit
-	// moves the line up; lines evicted there move down.
-	Exclusive
+	inclusive Inclusion = "inclusive"
+	exclusive Inclusion = "exclusive"
 )
 
-var inclusionNames = []string{"non-inclusive", "inclusive", "exclusive"}
+var inclusionNames = []Inclusion{"non-inclusive", inclusive, exclusive}
 
-// String returns the inclusion's name in a configuration file.
-func (i Inclusion) String() string { return inclusionNames[i] }
+// String returns the inclusion's name, also of "".
+func (i Inclusion) String() string { return string(cmp.Or(i, inclusionNames[0])) }
 
 // UnmarshalText reads an inclusion's name.
 func (i *Inclusion) UnmarshalText(text []byte) error {
@@ -203,40 +186,35 @@ type Prefetch struct {
 	Degree int
 }
 
-// A PrefetchKind is a kind of prefetcher.
-type PrefetchKind uint8
+// A PrefetchKind is a kind of prefetcher:
+//
+//   - "none", or "", fetches nothing ahead.
+//   - "next-line" fetches the next lines after a miss or the first use of a prefetched line, within a
+//     4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
+//   - "stride" watches the addresses of each instruction, or operand of a Nest. Once a stride
+//     repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
+//     Prefetching for High-Performance Processors", 1995, reference prediction table).
+type PrefetchKind string
 
-// The kinds of prefetcher.
-const (
-	// NoPrefetch fetches nothing ahead.
-	NoPrefetch PrefetchKind = iota
-	// NextLine fetches the next lines after a miss or the first use of a prefetched line, within a
-	// 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
-	NextLine
-	// StridePrefetch watches the addresses of each instruction, or operand of a Nest. Once a stride
-	// repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
-	// Prefetching for High-Performance Processors", 1995, reference prediction table).
-	StridePrefetch
-)
+var prefetchNames = []PrefetchKind{"none", "next-line", "stride"}
 
-var prefetchNames = []string{"none", "next-line", "stride"}
-
-// String returns the prefetcher's name in a configuration file.
-func (k PrefetchKind) String() string { return prefetchNames[k] }
+// String returns the prefetcher's name, also of "".
+func (k PrefetchKind) String() string { return string(cmp.Or(k, prefetchNames[0])) }
 
 // UnmarshalText reads a prefetcher's name.
 func (k *PrefetchKind) UnmarshalText(text []byte) error {
 	return oneOf(k, "prefetcher", prefetchNames, text)
 }
 
-func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
-	for i, name := range names {
-		if name == string(text) {
-			*value = T(i)
-			return nil
-		}
+// oneOf reads one of some names. The first one is the default.
+func oneOf[T ~string](value *T, what string, names []T, text []byte) error {
+	if *value = T(text); !slices.Contains(names, *value) {
+		return fmt.Errorf("unknown %s %q (want one of %q)", what, text, names)
 	}
-	return fmt.Errorf("unknown %s %q (want one of %q)", what, text, names)
+	if *value == names[0] {
+		*value = ""
+	}
+	return nil
 }
 
 // A TLB is one level of a data TLB: LRU, independent. A reference that crosses a page boundary
@@ -282,13 +260,13 @@ func (c Config) Check() error {
 			return fmt.Errorf("%s %s: %w", c.name(i), l.Geometry, err)
 		}
 		for _, before := range c.Levels[:i] {
-			if before.Line != l.Line && (c.WriteBacks || l.Inclusion != NonInclusive) {
+			if before.Line != l.Line && (c.WriteBacks || l.tied()) {
 				return fmt.Errorf("%s %s: its line is not the %d B of a level before, as "+
 					"write-backs and inclusion want", c.name(i), l.Geometry, before.Line)
 			}
 		}
 	}
-	if c.I1 != (Geometry{}) && c.Levels[1].Inclusion == Exclusive {
+	if c.I1 != (Geometry{}) && c.Levels[1].Inclusion == exclusive {
 		return fmt.Errorf("%s is exclusive of the level before, so that it cannot serve I1",
 			c.name(1))
 	}
@@ -332,16 +310,22 @@ func (c Config) Clip(bytes int) int {
 }
 
 func (l Level) check(i int) error {
+	err := errors.Join(l.Policy.UnmarshalText([]byte(l.Policy.String())),
+		l.Inclusion.UnmarshalText([]byte(l.Inclusion.String())),
+		l.Prefetch.Kind.UnmarshalText([]byte(l.Prefetch.Kind.String())))
+	if err == nil && l.Modulo {
+		err = l.Geometry.check()
+	} else if err == nil {
+		err = l.Geometry.Check()
+	}
 	switch {
-	case l.Modulo && l.Geometry.check() != nil:
-		return l.Geometry.check()
-	case !l.Modulo && l.Geometry.Check() != nil:
-		return l.Geometry.Check()
-	case l.Policy == TreePLRU && !isPowerOfTwo(l.Ways):
+	case err != nil:
+		return err
+	case l.Policy == "tree-plru" && !isPowerOfTwo(l.Ways):
 		return fmt.Errorf("tree-plru wants ways that are a power of two, not %d", l.Ways)
-	case i == 0 && l.Inclusion != NonInclusive:
+	case i == 0 && l.tied():
 		return fmt.Errorf("the first level is %s of nothing", l.Inclusion)
-	case l.WriteThrough && l.Inclusion == Exclusive:
+	case l.WriteThrough && l.Inclusion == exclusive:
 		return errors.New("an exclusive level takes dirty lines from the one before it, so that " +
 			"it cannot be write-through")
 	case l.SharedBy < 0:
@@ -352,7 +336,7 @@ func (l Level) check(i int) error {
 		return fmt.Errorf("%d victim lines", l.VictimLines)
 	case l.Prefetch.Degree < 0:
 		return fmt.Errorf("prefetch degree %d", l.Prefetch.Degree)
-	case l.Prefetch.Kind != NoPrefetch && l.Inclusion == Exclusive:
+	case l.Prefetch.Kind.String() != "none" && l.Inclusion == exclusive:
 		return errors.New("an exclusive level is filled from the one before it, not by a " +
 			"prefetcher: give that one the prefetcher")
 	}
@@ -372,14 +356,14 @@ func (c Config) checkTLB() error {
 	return nil
 }
 
+// tied reports whether the level depends on those before it.
+func (l Level) tied() bool { return l.Inclusion.String() != "non-inclusive" }
+
 // isLRU reports whether all levels are independent LRU caches, for a chain.
 func (c Config) isLRU() bool {
 	for _, l := range c.Levels {
-		l.Name, l.Geometry, l.SharedBy, l.Source, l.Modulo, l.Seed = "", Geometry{}, 0, "", false, 0
-		if l.Prefetch.Kind == NoPrefetch {
-			l.Prefetch.Degree = 0
-		}
-		if l != (Level{}) {
+		if l.Policy.String() != "lru" || l.tied() || l.Prefetch.Kind.String() != "none" ||
+			l.WriteThrough || l.NoWriteAllocate || l.VictimLines > 0 {
 			return false
 		}
 	}
@@ -426,6 +410,14 @@ func (c Config) Aligned(from uint64, bytes int) uint64 {
 	return (from + uint64(span) - 1) / uint64(span) * uint64(span)
 }
 
+// LevelNames returns the names of the data levels, the nearest first.
+func (c Config) LevelNames() (names []string) {
+	for i := range c.Levels {
+		names = append(names, c.name(i))
+	}
+	return names
+}
+
 func (c Config) name(i int) string {
 	switch {
 	case c.Levels[i].Name != "":
@@ -452,18 +444,18 @@ func (g Geometry) shape() engine.Level {
 func (l Level) policies() policies.Level {
 	p := policies.Level{Level: l.shape(), WriteThrough: l.WriteThrough,
 		NoWriteAllocate: l.NoWriteAllocate, VictimLines: l.VictimLines,
-		Replace: map[Policy]func(sets, ways int) policies.Policy{LRU: policies.LRU,
-			FIFO: policies.FIFO, Random: policies.Random(l.Seed),
-			TreePLRU: policies.TreePLRU, BitPLRU: policies.BitPLRU,
-			SRRIP: policies.SRRIP}[l.Policy],
-		Tie: map[Inclusion]policies.Tie{NonInclusive: policies.Untied,
-			Inclusive: policies.Inclusive, Exclusive: policies.Exclusive}[l.Inclusion],
+		Replace: map[string]func(sets, ways int) policies.Policy{"lru": policies.LRU,
+			"fifo": policies.FIFO, "random": policies.Random(l.Seed),
+			"tree-plru": policies.TreePLRU, "bit-plru": policies.BitPLRU,
+			"srrip": policies.SRRIP}[l.Policy.String()],
+		Tie: map[Inclusion]policies.Tie{inclusive: policies.Inclusive,
+			exclusive: policies.Exclusive}[l.Inclusion],
 	}
 	degree := max(l.Prefetch.Degree, 1)
 	switch l.Prefetch.Kind {
-	case NextLine:
+	case "next-line":
 		p.Prefetch = policies.NextLine(degree)
-	case StridePrefetch:
+	case "stride":
 		p.Prefetch = policies.Strides(degree)
 	}
 	return p

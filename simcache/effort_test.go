@@ -29,7 +29,7 @@ func TestEffort(t *testing.T) {
 		"brute":                  {Config{Levels: levels, Brute: true}, square(1000, 4), 7, 1.4e7, 1.4e7},
 		"write-backs, in lines":  {Config{Levels: levels, WriteBacks: true}, square(1000, 4).Only(1), 7, 3e5, 3.2e5}, // 1/16 of 5 passes
 		"observed":               {hours, square(1000, 4), 1e9, 8e6, 8e6},
-		"a policy":               {Config{Levels: []Level{{Geometry: levels[0].Geometry, Policy: FIFO}}}, square(1000, 4), 1e6, 2e12, 2e12},
+		"a policy":               {Config{Levels: []Level{{Geometry: levels[0].Geometry, Policy: "fifo"}}}, square(1000, 4), 1e6, 2e12, 2e12},
 		"a TLB":                  {Config{Levels: levels, Brute: true, TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}, square(100, 4), 1, 4e4, 4e4},
 	} {
 		t.Run(name, func(t *testing.T) {

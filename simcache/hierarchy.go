@@ -221,19 +221,19 @@ func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
 	return counts[0][0], nil
 }
 
-// Misses are the misses of one operand of a nest.
-type Misses struct {
+// OperandMisses are the misses of one operand of a nest.
+type OperandMisses struct {
 	Levels []uint64 // of each data level, the nearest first
 	TLB    []uint64 // of each TLB level
 }
 
 // RunMisses is Run with each operand's misses at every level.
-func (h *Hierarchy) RunMisses(n nest.Nest) ([]Misses, error) {
+func (h *Hierarchy) RunMisses(n nest.Nest) ([]OperandMisses, error) {
 	data, pages, err := h.walk(1, 1, n)
 	if err != nil {
 		return nil, err
 	}
-	misses := make([]Misses, len(n.Operands))
+	misses := make([]OperandMisses, len(n.Operands))
 	for r := range misses {
 		levels, tlb := len(h.config.Levels), len(h.config.TLB)
 		misses[r].Levels = data[0][0][r*levels:][:levels]

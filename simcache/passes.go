@@ -55,7 +55,7 @@ func (e *PassesError) Error() string { return fmt.Sprintf("passes %d: %s", e.Pas
 func (c Config) checkPasses(passes int, references uint64) error {
 	limit, what := uint64(math.MaxInt), "them" // of all
 	for _, l := range c.Levels {
-		if c.WriteBacks || c.Observe.Has(UsedBytes) {
+		if c.WriteBacks || c.Observe&UsedBytes != 0 {
 			limit = min(limit, math.MaxInt/uint64(4*l.Line)) // two lines in, and two out
 			what = "the bytes that they may move"
 		}

@@ -153,15 +153,15 @@ func (l *slowLevel) policy(set uint64) slowPolicy {
 	}
 	var p slowPolicy
 	switch l.Policy {
-	case LRU, FIFO:
-		p = &slowOrder{hits: l.Policy == LRU}
-	case Random:
+	case "lru", "fifo":
+		p = &slowOrder{hits: l.Policy == "lru"}
+	case "random":
 		p = &slowRandom{l.Ways, l.random}
-	case TreePLRU:
+	case "tree-plru":
 		p = newSlowTree(0, l.Ways)
-	case BitPLRU:
+	case "bit-plru":
 		p = &slowBits{slices.Repeat([]byte{'0'}, l.Ways)}
-	case SRRIP:
+	case "srrip":
 		p = &slowRRIP{make([]int, l.Ways)}
 	}
 	l.policies[set] = p
@@ -249,7 +249,7 @@ func newSlow(c Config) *slow {
 }
 
 func (s *slow) tied(level int) bool {
-	return level < len(s.levels) && s.levels[level].Inclusion != NonInclusive
+	return level < len(s.levels) && s.levels[level].Level.tied()
 }
 
 func (s *slow) access(kind nest.Kind, addr, size uint64) {
@@ -304,7 +304,7 @@ func (l *slowLevel) look(block uint64, store, quiet bool, class *string) (hit, n
 			}
 		}
 		_, resident := l.shadow(block)
-		if !store || !l.NoWriteAllocate && l.Inclusion != Exclusive || resident {
+		if !store || !l.NoWriteAllocate && l.Inclusion != "exclusive" || resident {
 			l.asked = append(l.asked, block)
 			l.known[block] = true
 		}
@@ -382,7 +382,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 			continue
 		}
 		missed = true
-		if store && (l.NoWriteAllocate || l.Inclusion == Exclusive) {
+		if store && (l.NoWriteAllocate || l.Inclusion == "exclusive") {
 			pass = true
 			continue
 		}
@@ -421,7 +421,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 
 func (s *slow) ask(level, op int, quiet bool, addr, size uint64) bool {
 	l := s.levels[level]
-	if l.Inclusion == Inclusive {
+	if l.Inclusion == "inclusive" {
 		s.refer(level, op, false, quiet, addr, size)
 		return false
 	}
@@ -450,7 +450,7 @@ func (l *slowLevel) account(out slowLine) {
 func (s *slow) leave(level int, out slowLine) {
 	l := s.levels[level]
 	l.account(out)
-	if l.Inclusion == Inclusive {
+	if l.Inclusion == "inclusive" {
 		for _, above := range s.levels[:level] {
 			if gone, ok := above.drop(out.block); ok {
 				above.account(gone)
@@ -465,7 +465,7 @@ func (s *slow) leave(level int, out slowLine) {
 	if out.dirty {
 		l.counts.WriteBacks++
 	}
-	if level+1 < len(s.levels) && s.levels[level+1].Inclusion == Exclusive {
+	if level+1 < len(s.levels) && s.levels[level+1].Inclusion == "exclusive" {
 		l.counts.BytesOut += uint64(l.Line)
 		for _, next := range s.levels[level+1].put(slowLine{block: out.block, dirty: out.dirty}) {
 			s.leave(level+1, next)
@@ -490,7 +490,7 @@ func (s *slow) back(level int, block uint64) {
 		stays = !l.WriteThrough
 		l.victims[i].dirty = stays
 		l.victims = append(slices.Delete(slices.Clone(l.victims), i, i+1), l.victims[i])
-	} else if !l.NoWriteAllocate && l.Inclusion == NonInclusive && !s.tied(level+1) {
+	} else if !l.NoWriteAllocate && !l.Level.tied() && !s.tied(level+1) {
 		stays = !l.WriteThrough
 		for _, out := range l.put(slowLine{block: block, dirty: stays}) {
 			s.leave(level, out)
@@ -529,12 +529,12 @@ func (s *slow) ahead(level, op int, addr uint64, e *slowEvent) {
 	for k := uint64(1); k <= uint64(max(l.Prefetch.Degree, 1)); k++ {
 		var want uint64
 		switch l.Prefetch.Kind {
-		case NextLine:
+		case "next-line":
 			want = e.newest + k
 			if !e.news || want*line/4096 != e.newest*line/4096 {
 				continue
 			}
-		case StridePrefetch:
+		case "stride":
 			t := l.learned[op]
 			if k == 1 {
 				t = l.learn(op, addr)
@@ -616,9 +616,9 @@ func randomConfig(r *rand.Rand) Config {
 		small := []int{32, 32, 1 << r.IntN(6)}[r.IntN(3)]
 		for range 1 + r.IntN(3) {
 			ways := 1 + r.IntN(8)
-			l := Level{Policy: Policy(r.IntN(6)), Seed: r.Uint64(), Inclusion: Inclusion(pick(3)), WriteThrough: r.IntN(4) == 0,
-				NoWriteAllocate: r.IntN(4) == 0, VictimLines: pick(5), Prefetch: Prefetch{PrefetchKind(pick(3)), r.IntN(4)}}
-			if l.Policy == TreePLRU {
+			l := Level{Policy: policyNames[r.IntN(6)], Seed: r.Uint64(), Inclusion: inclusionNames[pick(3)], WriteThrough: r.IntN(4) == 0,
+				NoWriteAllocate: r.IntN(4) == 0, VictimLines: pick(5), Prefetch: Prefetch{prefetchNames[pick(3)], r.IntN(4)}}
+			if l.Policy == "tree-plru" {
 				ways = 1 << r.IntN(4)
 			}
 			sets := 1 << r.IntN(4)
@@ -650,7 +650,7 @@ func plain(r *rand.Rand, c Config) Config {
 		if more != 2 {
 			l.VictimLines = 0
 		}
-		if more != 3 || l.Prefetch.Kind == StridePrefetch { // which tells operands apart, as the model does not
+		if more != 3 || l.Prefetch.Kind == "stride" { // which tells operands apart, as the model does not
 			l.Prefetch = Prefetch{}
 		}
 		if more != 4 {
@@ -658,12 +658,12 @@ func plain(r *rand.Rand, c Config) Config {
 		}
 	}
 	if len(c.Levels) > 1 && more > 10 { // of which a set remembers what was taken from it
-		c.Levels[1].Inclusion, c.Levels[1].Policy = Exclusive, BitPLRU
+		c.Levels[1].Inclusion, c.Levels[1].Policy = "exclusive", "bit-plru"
 	}
 	if first := &c.Levels[0]; c.plain() { // else another engine counts it
-		first.Policy = FIFO
+		first.Policy = "fifo"
 	} else if r.IntN(3) == 0 { // more ways than ranks are kept of
-		first.Policy, first.Ways, first.Size = Policy(r.IntN(6)), 32, first.Sets()*32*32
+		first.Policy, first.Ways, first.Size = policyNames[r.IntN(6)], 32, first.Sets()*32*32
 	}
 	return c
 }
@@ -851,14 +851,14 @@ func TestPoliciesEqualChain(t *testing.T) {
 // a stride prefetcher, and of an inclusive level the prefetcher comes after that of the level before.
 func TestPrefetchOnceAReference(t *testing.T) {
 	small, large := Geometry{Size: 1024, Ways: 2, Line: 64}, Geometry{Size: 4096, Ways: 4, Line: 64}
-	stride, next := Prefetch{Kind: StridePrefetch, Degree: 2}, Prefetch{Kind: NextLine, Degree: 1}
+	stride, next := Prefetch{Kind: "stride", Degree: 2}, Prefetch{Kind: "next-line", Degree: 1}
 	for _, c := range []struct {
 		levels       []Level
 		stride       uint64
 		first, below uint64 // prefetches of the levels
 	}{
 		{[]Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Prefetch: stride}}, 4096, 0, 99},
-		{[]Level{{Geometry: small, Prefetch: next}, {Geometry: large, Inclusion: Inclusive, Prefetch: next}}, 4096, 100, 0},
+		{[]Level{{Geometry: small, Prefetch: next}, {Geometry: large, Inclusion: "inclusive", Prefetch: next}}, 4096, 100, 0},
 	} {
 		h, err := NewHierarchy(Config{Levels: c.levels})
 		if err != nil {
@@ -877,7 +877,7 @@ func TestPrefetchOnceAReference(t *testing.T) {
 // the line and to keep the store. It is one miss there, but the last level is asked twice too.
 func TestStoreBehindAFetchThatMissed(t *testing.T) {
 	small, large := Geometry{Size: 1024, Ways: 2, Line: 64}, Geometry{Size: 4096, Ways: 4, Line: 64}
-	h, err := NewHierarchy(Config{Levels: []Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Inclusion: Exclusive}, {Geometry: large}}})
+	h, err := NewHierarchy(Config{Levels: []Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Inclusion: "exclusive"}, {Geometry: large}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -893,7 +893,7 @@ func TestStoreBehindAFetchThatMissed(t *testing.T) {
 
 // Each reference crosses into a line that the prefetcher has brought, but for the first of a page.
 func TestNextLineOfCrossingReferences(t *testing.T) {
-	l := Level{Geometry: Geometry{Size: 4096, Ways: 4, Line: 64}, Prefetch: Prefetch{Kind: NextLine, Degree: 1}}
+	l := Level{Geometry: Geometry{Size: 4096, Ways: 4, Line: 64}, Prefetch: Prefetch{Kind: "next-line", Degree: 1}}
 	h, err := NewHierarchy(Config{Levels: []Level{l}})
 	if err != nil {
 		t.Fatal(err)
@@ -909,7 +909,7 @@ func TestNextLineOfCrossingReferences(t *testing.T) {
 // TestPrefetchesBehindALevel: next-line goes on from the higher line of a reference, in whatever
 // order its lines come; stride goes by the operand's address, also where only a later line of it is asked for.
 func TestPrefetchesBehindALevel(t *testing.T) {
-	next := func(degree int) Prefetch { return Prefetch{NextLine, degree} }
+	next := func(degree int) Prefetch { return Prefetch{"next-line", degree} }
 	first := Geometry{4096, 8, 64}
 	strided := []nest.Operand{{Base: 0x10045f, Width: 1}, {Base: 0x10049f, Width: 1}, {Base: 0x1004df, Width: 1}, {Base: 0x10067f, Width: 4}, {Base: 0x1006bf, Width: 4}}
 	crossing := []nest.Operand{{Base: 0x100000, Width: 4}, {Base: 0x100040, Width: 4}, {Base: 0x1000bc, Width: 8, Kind: nest.Write}}
@@ -919,11 +919,11 @@ func TestPrefetchesBehindALevel(t *testing.T) {
 		want   uint64 // prefetches of LL
 	}{
 		"inclusive": {[]Level{{Geometry: first, WriteThrough: true, Prefetch: next(1)},
-			{Geometry: Geometry{8192, 8, 64}, Inclusion: Inclusive, Prefetch: next(2)}}, crossing, 2},
+			{Geometry: Geometry{8192, 8, 64}, Inclusion: "inclusive", Prefetch: next(2)}}, crossing, 2},
 		// The fetch leaves the higher line alone in LL, where the passed store misses the lower one.
 		"non-inclusive":         {[]Level{{Geometry: first, WriteThrough: true}, {Geometry: Geometry{64, 1, 64}, NoWriteAllocate: true, Prefetch: next(1)}}, crossing[2:], 1},
-		"stride, inclusive":     {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Inclusion: Inclusive, Prefetch: Prefetch{StridePrefetch, 2}}}, strided, 3},
-		"stride, non-inclusive": {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Prefetch: Prefetch{StridePrefetch, 2}}}, strided, 3},
+		"stride, inclusive":     {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Inclusion: "inclusive", Prefetch: Prefetch{"stride", 2}}}, strided, 3},
+		"stride, non-inclusive": {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Prefetch: Prefetch{"stride", 2}}}, strided, 3},
 	} {
 		h, err := NewHierarchy(Config{Levels: c.levels})
 		if err != nil {
@@ -941,7 +941,7 @@ func TestPrefetchesBehindALevel(t *testing.T) {
 // TestStoresPastAnExclusiveLevel: it keeps no store that misses, so that each is compulsory again.
 func TestStoresPastAnExclusiveLevel(t *testing.T) {
 	h, err := NewHierarchy(Config{Observe: Classes, Levels: []Level{{Geometry: Geometry{1024, 2, 64}, NoWriteAllocate: true},
-		{Geometry: Geometry{4096, 4, 64}, Inclusion: Exclusive}}})
+		{Geometry: Geometry{4096, 4, 64}, Inclusion: "exclusive"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestReusesOfPrograms(t *testing.T) {
 							}
 						}
 						since, loop := here.since(last[lost])
-						meet("programs: "+since.String(), 1)
+						meet("programs: "+string(since), 1)
 						missed := uint64(caches.Access(addr, uint64(operands[op].Width)))
 						touched = append(touched, block)
 						if end > block {

@@ -3,34 +3,24 @@ package simcache
 import "github.com/stridebench/stridebench/simcache/internal/engine"
 
 // A Since says when the line of a reference was last touched, by any operand.
-type Since uint8
+type Since string
 
 // The times of a line's last touch.
 const (
 	// Never: this is the line's first touch.
-	Never Since = Since(engine.Never)
+	Never Since = "never"
 	// ThisIteration: an earlier operand in the same iteration.
-	ThisIteration Since = Since(engine.ThisIteration)
+	ThisIteration Since = "this iteration"
 	// ThisLoop: an earlier iteration of a loop of the nest, the outermost whose index has changed.
-	ThisLoop Since = Since(engine.ThisLoop)
+	ThisLoop Since = "this loop"
 	// ThisPass: another nest, earlier in the same pass.
-	ThisPass Since = Since(engine.ThisPass)
+	ThisPass Since = "this pass"
 	// EarlierPass: an earlier pass, run or access.
-	EarlierPass Since = Since(engine.EarlierPass)
+	EarlierPass Since = "earlier pass"
 )
 
-var sinceNames = []string{"never", "this iteration", "this loop", "this pass", "earlier pass"}
-
-// String returns words such as "this loop".
-func (s Since) String() string { return sinceNames[s] }
-
-// MarshalText returns String.
-func (s Since) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (s *Since) UnmarshalText(text []byte) error {
-	return oneOf(s, "time of a last touch", sinceNames, text)
-}
+var sinces = map[engine.Since]Since{engine.Never: Never, engine.ThisIteration: ThisIteration,
+	engine.ThisLoop: ThisLoop, engine.ThisPass: ThisPass, engine.EarlierPass: EarlierPass}
 
 // A Reuse counts an operand's references that reached a level, by their line's last touch. Lines
 // are first-level lines, at all levels. For a reference to two lines, the first absent one counts,
@@ -58,7 +48,7 @@ func (r Reuse) Misses() uint64 { return r.Compulsory + r.Capacity + r.Conflict }
 func reusesOf(counted []engine.Reuse) (all []Reuse) {
 	for _, r := range counted {
 		all = append(all, Reuse{Nest: r.Nest, Operand: r.Operand, Tensor: r.Tensor,
-			Since: Since(r.Since), Loop: r.Loop, Refs: r.Refs,
+			Since: sinces[r.Since], Loop: r.Loop, Refs: r.Refs,
 			Compulsory: r.Compulsory, Capacity: r.Capacity, Conflict: r.Conflict, Lines: r.Lines})
 	}
 	return all

@@ -61,7 +61,7 @@ func TestReusesByDefinition(t *testing.T) {
 		for level, l := range h.Levels() {
 			got := map[string]Reuse{}
 			for _, r := range l.Reuses {
-				meet("nests: misses since "+r.Since.String(), r.Misses())
+				meet("nests: misses since "+string(r.Since), r.Misses())
 				got[fmt.Sprint(r.Nest, r.Operand, r.Since, r.Loop)] = r
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want[level]) {

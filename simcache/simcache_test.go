@@ -378,9 +378,9 @@ func FuzzParseGeometry(f *testing.F) {
 func TestNoAllocation(t *testing.T) {
 	plain := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"), geometry(t, "8192,4,64"))}
 	deep := simcache.Config{WriteBacks: true, Observe: simcache.SetMisses | simcache.UsedBytes, TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}}, Levels: []simcache.Level{
-		{Geometry: geometry(t, "1024,2,64"), Policy: simcache.TreePLRU, VictimLines: 2, Prefetch: simcache.Prefetch{Kind: simcache.StridePrefetch, Degree: 2}},
-		{Geometry: geometry(t, "4096,4,64"), Inclusion: simcache.Exclusive},
-		{Geometry: geometry(t, "16384,4,64"), Policy: simcache.SRRIP, Prefetch: simcache.Prefetch{Kind: simcache.NextLine}},
+		{Geometry: geometry(t, "1024,2,64"), Policy: "tree-plru", VictimLines: 2, Prefetch: simcache.Prefetch{Kind: "stride", Degree: 2}},
+		{Geometry: geometry(t, "4096,4,64"), Inclusion: "exclusive"},
+		{Geometry: geometry(t, "16384,4,64"), Policy: "srrip", Prefetch: simcache.Prefetch{Kind: "next-line"}},
 	}}
 	for name, c := range map[string]simcache.Config{"plain": plain, "deep": deep} {
 		h := newHierarchy(t, c)

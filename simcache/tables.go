@@ -32,11 +32,11 @@ type Spread struct {
 	// misses of the busiest set over the mean: 1 is even, Sets is all in one
 	Uneven float64 `json:"uneven"`
 	// up to 4 sets with more misses than the mean, the busiest first
-	Busiest []BusySet `json:"busiest"`
+	Busiest []busySet `json:"busiest"`
 }
 
-// A BusySet is a set and the lookups that missed in it.
-type BusySet struct {
+// A busySet is a set and the lookups that missed in it.
+type busySet struct {
 	Set    int    `json:"set"`
 	Misses uint64 `json:"misses"`
 }
@@ -44,21 +44,21 @@ type BusySet struct {
 // Spread summarizes SetMisses. ok is false without observed misses.
 func (l LevelCounts) Spread() (s Spread, ok bool) {
 	total := uint64(0)
-	var all []BusySet
+	var all []busySet
 	for set, misses := range l.SetMisses {
 		total += misses
 		if misses > 0 {
 			s.Missed++
 		}
-		all = append(all, BusySet{set, misses})
+		all = append(all, busySet{set, misses})
 	}
 	if total == 0 {
 		return Spread{}, false
 	}
-	slices.SortStableFunc(all, func(a, b BusySet) int { return cmp.Compare(b.Misses, a.Misses) })
+	slices.SortStableFunc(all, func(a, b busySet) int { return cmp.Compare(b.Misses, a.Misses) })
 	s.Sets = len(all)
 	s.Uneven = float64(all[0].Misses) * float64(s.Sets) / float64(total)
-	s.Busiest = []BusySet{}
+	s.Busiest = []busySet{}
 	for _, b := range all[:min(len(all), 4)] {
 		if b.Misses*uint64(s.Sets) > total {
 			s.Busiest = append(s.Busiest, b)

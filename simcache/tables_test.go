@@ -8,7 +8,7 @@ import (
 
 func TestSpread(t *testing.T) {
 	got, ok := LevelCounts{SetMisses: []uint64{0, 6, 1, 1}}.Spread()
-	want := Spread{Sets: 4, Missed: 3, Uneven: 3, Busiest: []BusySet{{1, 6}}}
+	want := Spread{Sets: 4, Missed: 3, Uneven: 3, Busiest: []busySet{{1, 6}}}
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
 		t.Error(ok, diff)
 	}

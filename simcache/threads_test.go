@@ -161,7 +161,7 @@ func TestSharedBy(t *testing.T) {
 		{func(c *Config) { c.WriteBacks = true }, "threads share levels that are LRU"},
 		{func(c *Config) { c.ZeroTags = true }, "threads share levels that are LRU"},
 		{func(c *Config) { c.Observe = Classes }, "threads share levels that are LRU"},
-		{func(c *Config) { c.Levels[1].Policy = FIFO }, "threads share levels that are LRU"},
+		{func(c *Config) { c.Levels[1].Policy = "fifo" }, "threads share levels that are LRU"},
 	} {
 		c := Config{Levels: slices.Clone(c.Levels)}
 		bad.change(&c)
@@ -194,7 +194,7 @@ func TestHolds(t *testing.T) {
 	if nothing := (nest.Nest{Trips: []int{0}, Operands: []nest.Operand{{Base: 1 << 20, Width: 1, Strides: []int{1}}}}); !c.Holds() || !c.Holds(nothing) {
 		t.Error("nothing is not held")
 	}
-	if c.Levels[1].Policy = FIFO; c.Holds() {
+	if c.Levels[1].Policy = "fifo"; c.Holds() {
 		t.Error("FIFO is taken for LRU")
 	}
 }

@@ -87,7 +87,7 @@ func (q Question) torchWalk(op access.Op, x layouts.Layout, dtype layouts.DType)
 	w.Spec = access.Spec{Op: op, Order: access.Torch, Threads: q.Spec.Threads}
 	add := func(l layouts.Layout, role nest.Kind) {
 		w.Spec.Operands = append(w.Spec.Operands,
-			access.Operand{Layout: l, DType: dtype, Kind: role})
+			access.Value{Layout: l, DType: dtype, Kind: role})
 	}
 	if op != access.Fill {
 		add(x, nest.Read)

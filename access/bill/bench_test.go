@@ -31,13 +31,13 @@ func distinct(b *testing.B, count int) string {
 			{batch, length, heads * 64}, {batch, heads, length, 64},
 			{batch * length, heads * 64}, {batch, heads, length, 8 + length/8*8},
 		}[r.IntN(4)]
-		o := fresh(shape, "float32").Operand
+		o := fresh(shape, "float32").Tensor
 		o.Role = operators.Input
 		r.Shuffle(len(shape), func(i, j int) {
 			shape[i], shape[j], o.Strides[i], o.Strides[j] = shape[j], shape[i], o.Strides[j], o.Strides[i]
 		})
 		c := call{Op: "aten::" + names[r.IntN(len(names))], Args: []string{"", "[0]"}}
-		c.Inputs = []placed{{Operand: o}}
+		c.Inputs = []placed{{Tensor: o}}
 		calls = append(calls, c)
 	}
 	return traceOf(b, true, calls...)

@@ -190,7 +190,7 @@ func (c call) is(i Item, calls []call) bool {
 		callers = []operators.Caller{{Chain: strings.Join(chain, " > "), Calls: i.Calls}}
 	}
 	return i.Op == c.Op && i.Backward == backward && slices.Equal(i.Callers, callers) &&
-		slices.EqualFunc(c.Inputs, i.Inputs, func(x placed, y operators.Operand) bool {
+		slices.EqualFunc(c.Inputs, i.Inputs, func(x placed, y operators.Tensor) bool {
 			return slices.Equal(x.Shape, y.Shape) && slices.Equal(x.Strides, y.Strides)
 		})
 }

@@ -87,7 +87,7 @@ func (w *walks) join() bool {
 			return false
 		}
 		shape[dim] += o.Shape[dim]
-		last = last && isChannelsLast(o.Operand) && len(shape) == 4 && !contiguous(o.Operand)
+		last = last && isChannelsLast(o.Tensor) && len(shape) == 4 && !contiguous(o.Tensor)
 	}
 	y := fresh(shape, from[0].DType)
 	if len(to) == 1 {

@@ -50,7 +50,7 @@ func drawCall(r *rapid.T) call {
 		case 1, 2, 3, 4, 5, 6:
 			shape = append([]int{}, rapid.SliceOfN(size, 0, 4).Draw(r, "small")...)
 		} // else it is that of the tensor before
-		o := placed{Operand: operators.Operand{Shape: shape, Role: operators.Input}}
+		o := placed{Tensor: operators.Tensor{Shape: shape, Role: operators.Input}}
 		o.Strides = make([]int, len(shape))
 		o.DType = dtype.Draw(r, "dtype")
 		o.storage, o.InList, o.Nth = rapid.IntRange(0, 3).Draw(r, "storage"), nth > 0, max(nth-1, 0)

@@ -21,7 +21,7 @@ const inside = -1
 // A tensor is an operand of the profile and its number among the inputs and then the
 // outputs of its operator; inside of one that the operator has inside.
 type tensor struct {
-	operators.Operand
+	operators.Tensor
 	at int
 }
 
@@ -67,7 +67,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if op.Class == operators.Unknown {
 		return lowered{}, errors.New("which elements it accesses is unknown")
 	}
-	if slices.ContainsFunc(all, func(o operators.Operand) bool { return o.Format != "" }) {
+	if slices.ContainsFunc(all, func(o operators.Tensor) bool { return o.Format != "" }) {
 		return reorder(op)
 	}
 	w := walksOf(op, inside)
@@ -119,7 +119,7 @@ func (w *walks) contiguousTwin() operators.Operator {
 }
 
 // denseStrides are those of a contiguous operand of which expanded dims stay so.
-func denseStrides(o operators.Operand) []int {
+func denseStrides(o operators.Tensor) []int {
 	shape := expandedOnce(o).Shape
 	strides := operators.Fresh(shape, o.DType).Strides
 	for d, n := range o.Shape {
@@ -230,7 +230,7 @@ func (w *walks) copyTo(y, x tensor) {
 
 // dense is an operand if it is contiguous, or lies as the operator takes it too, and else a copy.
 func (w *walks) dense(o tensor) tensor {
-	if contiguous(o.Operand) || w.row.Has(operators.ChannelsLast) && isChannelsLast(o.Operand) {
+	if contiguous(o.Tensor) || w.row.Has(operators.ChannelsLast) && isChannelsLast(o.Tensor) {
 		return o
 	}
 	y := fresh(o.Shape, o.DType)
@@ -288,7 +288,7 @@ func (w *walks) computed() string {
 
 // A walked is an operand of a pattern, with the tensor that it is.
 type walked struct {
-	access.Operand
+	access.Value
 	at int
 }
 
@@ -298,11 +298,11 @@ func (w *walks) operand(o tensor, role nest.Kind) walked {
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	return walked{access.Operand{Layout: l, DType: standIn(o.Operand), Kind: role}, o.at}
+	return walked{access.Value{Layout: l, DType: standIn(o.Tensor), Kind: role}, o.at}
 }
 
 // standIn is the dtype, or where package layouts does not know it, one of its size.
-func standIn(o operators.Operand) layouts.DType {
+func standIn(o operators.Tensor) layouts.DType {
 	if d, err := layouts.ParseDType(o.DType); err == nil {
 		return d
 	}
@@ -314,7 +314,7 @@ func (w *walks) add(op access.Op, dims []int, operands ...walked) {
 	s := access.Spec{Op: op, Order: access.Torch, Dims: dims}
 	var from []int
 	for _, o := range operands {
-		s.Operands = append(s.Operands, o.Operand)
+		s.Operands = append(s.Operands, o.Value)
 		from = append(from, o.at)
 	}
 	w.specs, w.from, w.results = append(w.specs, s), append(w.from, from), append(w.results, nil)
@@ -334,14 +334,14 @@ func (w *walks) asTheyLie(all []tensor) {
 			w.add(access.Sum, nil, w.operand(o, nest.Read))
 		}
 		if o.Role != operators.Input {
-			o.Operand = expandedOnce(o.Operand)
+			o.Tensor = expandedOnce(o.Tensor)
 			w.add(access.Fill, nil, w.operand(o, nest.Write))
 		}
 	}
 }
 
 // expandedOnce is an operand with one element for what an expanded dim repeats.
-func expandedOnce(o operators.Operand) operators.Operand {
+func expandedOnce(o operators.Tensor) operators.Tensor {
 	o.Shape = slices.Clone(o.Shape)
 	for d := range o.Shape {
 		if d < len(o.Strides) && o.Strides[d] == 0 && o.Shape[d] > 1 {
@@ -356,7 +356,7 @@ func fresh(shape []int, dtype string) tensor {
 	return tensor{operators.Fresh(shape, dtype), inside}
 }
 
-func isChannelsLast(o operators.Operand) bool {
+func isChannelsLast(o operators.Tensor) bool {
 	l, err := o.Layout()
 	return err == nil && (l.IsChannelsLast() || l.IsChannelsLast3d())
 }
@@ -399,7 +399,7 @@ func reorder(op operators.Operator) (lowered, error) {
 		return lowered{}, errors.New("a blocked format needs one source and one destination")
 	}
 	var places []layouts.Blocked
-	for _, o := range []operators.Operand{op.Outputs[0], op.Inputs[0]} {
+	for _, o := range []operators.Tensor{op.Outputs[0], op.Inputs[0]} {
 		tag, err := layouts.ParseTag(o.Format)
 		var b layouts.Blocked
 		if err == nil {
@@ -417,8 +417,8 @@ func reorder(op operators.Operator) (lowered, error) {
 	x, y := op.Inputs[0], op.Outputs[0]
 	w := walks{op: op, forLayout: x.DType == y.DType}
 	for _, piece := range pieces {
-		to := access.Operand{Layout: piece[0], DType: standIn(y), Kind: nest.Write}
-		from := access.Operand{Layout: piece[1], DType: standIn(x), Kind: nest.Read}
+		to := access.Value{Layout: piece[0], DType: standIn(y), Kind: nest.Write}
+		from := access.Value{Layout: piece[1], DType: standIn(x), Kind: nest.Read}
 		w.add(access.Copy, nil, walked{to, 1}, walked{from, 0})
 	}
 	l := w.lowered()

@@ -22,7 +22,7 @@ import (
 // 2, from its element 512 on. A role may stand before it, or "list:1", the second tensor of a
 // list, or "argument:2", its number. What has no strides is row-major.
 type placed struct {
-	operators.Operand
+	operators.Tensor
 	storage, offset int
 }
 
@@ -39,7 +39,7 @@ func (o *placed) UnmarshalText(text []byte) error {
 			o.Argument = number(at)
 			continue
 		}
-		o.Role = operators.Role(word)
+		o.Role = operators.Use(word)
 	}
 	tensorText, place, _ := strings.Cut(words[last], "@")
 	storage, offset, _ := strings.Cut(place, "+")
@@ -113,13 +113,13 @@ func (c call) arguments() (all []int) {
 func (c call) operator() operators.Operator {
 	op := operators.Operator{Op: c.Op, Class: c.Class, Args: c.Args, Calls: 1, Backward: c.Backward}
 	for i, at := range c.arguments() {
-		o := c.Inputs[i].Operand
+		o := c.Inputs[i].Tensor
 		o.Argument = at
 		op.Inputs = append(op.Inputs, o)
 	}
 	for i, o := range c.Outputs {
 		o.Role, o.Argument = operators.Output, i
-		op.Outputs = append(op.Outputs, o.Operand)
+		op.Outputs = append(op.Outputs, o.Tensor)
 	}
 	for _, chain := range c.Callers {
 		op.Callers = append(op.Callers, operators.Caller{Chain: chain, Calls: 1})

@@ -15,7 +15,7 @@ import (
 )
 
 // described are the dtypes and shapes of operands.
-func described(all []operators.Operand) (text []string) {
+func described(all []operators.Tensor) (text []string) {
 	for _, o := range all {
 		text = append(text, fmt.Sprint(o.DType, o.Shape))
 	}
@@ -73,9 +73,9 @@ func TestResults(t *testing.T) {
 	}
 	load(t, "results.json", &cases)
 	for _, c := range cases {
-		var want []operators.Operand
+		var want []operators.Tensor
 		for _, o := range c.Results {
-			want = append(want, o.Operand)
+			want = append(want, o.Tensor)
 		}
 		op := c.operator()
 		op.Class = operators.Rows

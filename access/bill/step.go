@@ -156,7 +156,7 @@ func (s *stepper) named(figures []float64) []Miss {
 }
 
 // operandsOf are the operands of a call, with where they lie.
-func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Operand, []operators.Place) {
+func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Tensor, []operators.Place) {
 	op := p.Operators[call.Operator]
 	all := slices.Concat(op.Inputs, op.Outputs)
 	return all[:min(len(all), len(call.Places))], call.Places
@@ -204,7 +204,7 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 		spec.Operands = slices.Clone(spec.Operands)
 		from := l.from[i]
 		if l.results[i] != nil {
-			spec.Operands = append(spec.Operands, l.results[i].Operand)
+			spec.Operands = append(spec.Operands, l.results[i].Value)
 		}
 		for n := range spec.Operands {
 			o := &spec.Operands[n]

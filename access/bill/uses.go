@@ -78,7 +78,7 @@ func (r reading) alike(p *operators.Profile, pays func(operator int) bool) {
 }
 
 // layoutKey is equal for operands that lie alike.
-func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
+func layoutKey(o operators.Tensor) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
 
 // convolves reports whether an operator is a convolution: the products that take channels_last.
 func convolves(r operators.Row) bool {
@@ -87,9 +87,9 @@ func convolves(r operators.Row) bool {
 
 // A content is what a storage holds between two writes.
 type content struct {
-	maker   string            // the function of torch that chose its order
-	product bool              // a matrix product wrote it
-	copied  operators.Operand // what a copy to it read
+	maker   string           // the function of torch that chose its order
+	product bool             // a matrix product wrote it
+	copied  operators.Tensor // what a copy to it read
 	read    bool
 	others  bool // than products, which could read what was copied, read it
 }

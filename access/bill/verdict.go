@@ -84,16 +84,16 @@ func verdict(i *Item, u use) string {
 
 // stridedOperands are those that are read and not contiguous: those across whose rows it goes, if
 // there are any, and none that is expanded, if there are others.
-func (i *Item) stridedOperands() []operators.Operand {
-	var strided []operators.Operand
+func (i *Item) stridedOperands() []operators.Tensor {
+	var strided []operators.Tensor
 	for _, o := range i.Inputs {
 		if o.Role != operators.Output && product(o.Shape) > 1 && !contiguous(o) {
 			strided = append(strided, o)
 		}
 	}
-	for _, but := range []func(operators.Operand) bool{
-		func(o operators.Operand) bool { return slices.Contains(o.Strides, 0) },
-		func(o operators.Operand) bool { return o.Strides[len(o.Strides)-1] == 1 },
+	for _, but := range []func(operators.Tensor) bool{
+		func(o operators.Tensor) bool { return slices.Contains(o.Strides, 0) },
+		func(o operators.Tensor) bool { return o.Strides[len(o.Strides)-1] == 1 },
 	} {
 		if others := slices.DeleteFunc(slices.Clone(strided), but); len(others) > 0 {
 			strided = others
@@ -104,14 +104,14 @@ func (i *Item) stridedOperands() []operators.Operand {
 
 // overlap reports whether operands have more elements than the memory that they span, as windows
 // have.
-func overlap(all []operators.Operand) bool {
-	return len(all) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
+func overlap(all []operators.Tensor) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(o operators.Tensor) bool {
 		return product(o.Shape) <= reach(o.Shape, o.Strides)
 	})
 }
 
 // lies reports whether an operand is contiguous with its dims in this order.
-func lies(o operators.Operand, dims ...int) bool {
+func lies(o operators.Tensor, dims ...int) bool {
 	l, err := o.Layout()
 	if err != nil || l.Rank() != len(dims) {
 		return false
@@ -122,7 +122,7 @@ func lies(o operators.Operand, dims ...int) bool {
 
 // pixels reports whether an operand is batches of pixels of channels, flattened and turned, which
 // are contiguous if the images are channels_last.
-func pixels(all []operators.Operand) bool { return len(all) == 1 && lies(all[0], 0, 2, 1) }
+func pixels(all []operators.Tensor) bool { return len(all) == 1 && lies(all[0], 0, 2, 1) }
 
 // softmaxAlong is the dim along which an operator, or what calls a copy, takes a softmax of what it
 // copies; if what is copied is contiguous with this dim last.
@@ -147,7 +147,7 @@ func (i *Item) softmaxAlong() (dim int, ok bool) {
 
 // evenBatches reports whether the dims of batches of matrices are as one, so that nothing is copied
 // to make one of them.
-func evenBatches(o operators.Operand) bool {
+func evenBatches(o operators.Tensor) bool {
 	l, err := o.Layout()
 	if rank := len(o.Shape); err == nil && rank >= 4 {
 		_, err = l.View(product(o.Shape[:rank-2]), o.Shape[rank-2], o.Shape[rank-1])
@@ -199,7 +199,7 @@ func (i *Item) formats() (mixed, kept bool) {
 }
 
 // rowMajor reports whether an operand is one of images that are row-major and not channels_last.
-func rowMajor(o operators.Operand) bool {
+func rowMajor(o operators.Tensor) bool {
 	rank := len(o.Shape)
 	return o.Format == "" && (rank == 4 || rank == 5) && contiguous(o) && !isChannelsLast(o)
 }
@@ -215,22 +215,22 @@ func (i *Item) within() bool {
 		}
 	}
 	all := slices.Concat(i.Inputs, i.Outputs)
-	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Operand) bool {
+	return len(i.Callers) > 0 && !slices.ContainsFunc(all, func(o operators.Tensor) bool {
 		return o.Role != operators.Input && !contiguous(o)
 	})
 }
 
 // source is the first operand that is read alone.
-func source(op operators.Operator) operators.Operand {
+func source(op operators.Operator) operators.Tensor {
 	for _, o := range op.Inputs {
 		if o.Role == operators.Input {
 			return o
 		}
 	}
-	return operators.Operand{}
+	return operators.Tensor{}
 }
 
-func contiguous(o operators.Operand) bool {
+func contiguous(o operators.Tensor) bool {
 	l, err := o.Layout()
 	return err != nil || l.IsContiguous()
 }
@@ -238,7 +238,7 @@ func contiguous(o operators.Operand) bool {
 // takes reports whether a product that reads an operand of a copy could read it of what is copied,
 // as it lies: the same matrix, or batch of them, is a view of that, of which rows or columns are
 // contiguous, as BLAS takes them.
-func takes(read, copied operators.Operand) bool {
+func takes(read, copied operators.Tensor) bool {
 	from, err := copied.Layout()
 	to, wrong := read.Layout()
 	if err != nil || wrong != nil || to.Rank() < 2 || to.Rank() > 3 {
@@ -259,6 +259,6 @@ func takes(read, copied operators.Operand) bool {
 
 // turned reports whether an operand is of sequences that lie before batches, with its channels last
 // or, as a convolution takes them, in the middle.
-func turned(o operators.Operand) bool {
+func turned(o operators.Tensor) bool {
 	return !contiguous(o) && (lies(o, 1, 0, 2) || lies(o, 2, 0, 1))
 }

@@ -90,7 +90,7 @@ func (w *walks) norm() bool {
 }
 
 // roles are those of operands in patterns.
-var roles = map[operators.Role]nest.Kind{
+var roles = map[operators.Use]nest.Kind{
 	operators.Input:   nest.Read,
 	operators.Output:  nest.Write,
 	operators.InPlace: nest.Modify,
@@ -108,7 +108,7 @@ func (w *walks) lists() bool {
 	}
 	for _, all := range each {
 		one := walks{op: w.op, row: w.row, all: all, copied: w.copied}
-		one.op.Inputs, one.op.Outputs = make([]operators.Operand, len(all)), nil
+		one.op.Inputs, one.op.Outputs = make([]operators.Tensor, len(all)), nil
 		one.elementwise()
 		w.specs, w.from = append(w.specs, one.specs...), append(w.from, one.from...)
 		w.results = append(w.results, one.results...)
@@ -130,7 +130,7 @@ func (w *walks) allocated(operands []walked) *walked {
 	if err != nil || len(inputs) == 0 {
 		return nil
 	}
-	y := access.Operand{Layout: it.Output, DType: operands[0].DType, Kind: nest.Write}
+	y := access.Value{Layout: it.Output, DType: operands[0].DType, Kind: nest.Write}
 	return &walked{y, inside}
 }
 

@@ -174,7 +174,7 @@ func (i Item) from() (text string) {
 // "float32 8x4[1,8] -> 8x4", with strides where they are not contiguous.
 func (i Item) Tensors() string {
 	dtype := ""
-	text := func(o operators.Operand) string {
+	text := func(o operators.Tensor) string {
 		t := tensorText(o)
 		if o.DType != dtype {
 			t, dtype = o.DType+" "+t, o.DType
@@ -204,7 +204,7 @@ func (i Item) Tensors() string {
 }
 
 // tensorText is an operand's shape, with its format, or with strides where it is not contiguous.
-func tensorText(o operators.Operand) string {
+func tensorText(o operators.Tensor) string {
 	t := layouts.FormatShape(o.Shape)
 	if o.Format != "" {
 		return t + "[" + o.Format + "]"

@@ -422,9 +422,9 @@ func TestAddOfOne(t *testing.T) {
 	}
 	for _, dtype := range []layouts.DType{layouts.Float32, layouts.BFloat16, layouts.Float16} {
 		loop := func(op access.Op, inputs int) float64 {
-			s := access.Spec{Op: op, Order: access.Torch, Operands: []access.Operand{{Layout: l, DType: dtype, Kind: nest.Write}}}
+			s := access.Spec{Op: op, Order: access.Torch, Operands: []access.Value{{Layout: l, DType: dtype, Kind: nest.Write}}}
 			for range inputs {
-				s.Operands = append(s.Operands, access.Operand{Layout: l, DType: dtype, Kind: nest.Read})
+				s.Operands = append(s.Operands, access.Value{Layout: l, DType: dtype, Kind: nest.Read})
 			}
 			prediction, err := generic.Predict(pattern(t, s))
 			if err != nil {

@@ -179,7 +179,7 @@ func (c caches) exact(walks []Counted) error {
 
 // whole adds the hashed level to simulated misses. If the pass exceeds that level, it misses what
 // the level before misses.
-func (c caches) whole(m simcache.Misses, more bool) Misses {
+func (c caches) whole(m simcache.OperandMisses, more bool) Misses {
 	all := Misses{Levels: floats(m.Levels), TLB: floats(m.TLB)}
 	if len(all.Levels) < len(c.levels) {
 		missed := 0.0

@@ -46,12 +46,12 @@ func TestModelOf(t *testing.T) {
 		tlb  []simcache.TLB
 		ways []int
 	}{
-		{"as the CPU states", "some", stated(simcache.FromCPUID, page, page), []int{64, 20}},
-		{"one level", "some", stated(simcache.FromCPUID, page), []int{64}},
-		{"huge pages", "some", stated(simcache.FromCPUID, 2<<20, 2<<20), []int{12, 12}},
+		{"as the CPU states", "some", stated("cpuid", page, page), []int{64, 20}},
+		{"one level", "some", stated("cpuid", page), []int{64}},
+		{"huge pages", "some", stated("cpuid", 2<<20, 2<<20), []int{12, 12}},
 		{"of a flag", "some", stated(simcache.FromFlag, page, page), []int{12, 12}},
 		{"none", "some", nil, nil},
-		{"another CPU", "other", stated(simcache.FromCPUID, page, page), []int{12, 12}},
+		{"another CPU", "other", stated("cpuid", page, page), []int{12, 12}},
 	} {
 		model, err := ModelOf(files, "", probe.Host{CPU: c.cpu}, nil, false, c.tlb)
 		if err != nil {

@@ -137,7 +137,7 @@ func (e excerpt) cut(from, trips int) nest.Nest {
 // A part is an excerpt and the misses that each operand has in its counted iterations.
 type part struct {
 	excerpt
-	misses []simcache.Misses
+	misses []simcache.OperandMisses
 }
 
 func (c caches) sample(n nest.Nest) (part, error) {

@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"slices"
-	"unsafe"
-)
+import "slices"
 
 const (
 	// blockWidth is the bytes of a row of a block in the output.
@@ -26,7 +23,8 @@ var longFrom = 16 << 20
 
 // A blockMover transposes a block from src to the buffer fill, and copies the block in the buffer
 // drain to dst.
-type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)
+type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch, size,
+	past int)
 
 // blocks plans a transposed copy through buffers, and reports whether it did: only if the rows of
 // the input or the output collide. Blocks are blockWidth bytes high in the input, and blockWidth
@@ -115,12 +113,7 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		p.Steps = append(p.Steps, s)
 	}
 	add(Step{To: at, From: of, run: func(s *Step, dst, src []byte, at, of int) {
-		f := p.set.functions()
-		next := f.block[p.size]
-		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			next = f.blockStream[p.size]
-		}
-		b.move(dst, src, p.buffers, run, at, of, f.block[p.size], next)
+		b.move(p.set.functions().block, dst, src, p.buffers, run, at, of, s.stores(&dst[at]))
 	}, past: func(_ *Step, at uintptr) bool {
 		return p.written() >= p.set.Tuning().Blocks &&
 			(at|uintptr(from.To)|uintptr(run.To))%line == 0
@@ -258,15 +251,16 @@ func turning(accesses func(side int) []Access, on int) func(side int) []Access {
 	}
 }
 
-// move runs the steps of blockRun. Function first reads only.
-func (b block) move(dst, src, buffers []byte, run Loop, at, of int, first, next blockMover) {
+// move runs the steps of blockRun. The first call reads only.
+func (b block) move(next blockMover, dst, src, buffers []byte, run Loop, at, of, past int) {
 	fill, drain, nowhere := &buffers[0], &buffers[b.size], &buffers[2*b.size]
-	first(nowhere, drain, &src[of], fill, b.linesRead, 0, b.srcPitch, b.pitch)
+	next(nowhere, drain, &src[of], fill, b.linesRead, 0, b.srcPitch, b.pitch, b.elem, 0)
 	for range run.N - 1 {
 		fill, drain = drain, fill
 		of += run.From
-		next(&dst[at], drain, &src[of], fill, b.linesRead, b.dstPitch, b.srcPitch, b.pitch)
+		next(&dst[at], drain, &src[of], fill, b.linesRead, b.dstPitch, b.srcPitch, b.pitch, b.elem,
+			past)
 		at += run.To
 	}
-	next(&dst[at], fill, fill, drain, b.linesRead, b.dstPitch, 0, b.pitch)
+	next(&dst[at], fill, fill, drain, b.linesRead, b.dstPitch, 0, b.pitch, b.elem, past)
 }

@@ -42,45 +42,42 @@ type Set struct {
 // columns of high elements.
 type tile struct{ part, high int }
 
-// functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Streams
-// write past the caches. Maps are by the bytes of an element unless noted.
+// functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Size is the
+// bytes of an element. With past 1 instead of 0, stores bypass the caches.
 type functions struct {
-	add                        adders[adder]
-	addAsk                     adders[asker]
-	fill                       func(dst *byte, value uint64, groups, rows, pitch int)
-	copy, stream               func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
-	transpose, transposeStream map[int]transposer
-	pairs, pairsStream         map[int]transposer
-	block, blockStream         map[int]blockMover
-	gather                     map[int]gatherer
-	drain, drainStream         map[int]drainer // by bytes of a vector
-	move                       func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
-	zip, zipStream             map[int]zipper // by number of rows
-	unzip, unzipStream         map[int]zipper
-	pick, pickStream           map[int]picker
-	ask                        func(asked uintptr, lines int) // prefetches adjacent lines
-	fence                      func()                         // ends stores past the caches
+	add              adders
+	fill             func(dst *byte, value uint64, groups, rows, pitch int)
+	copy             func(dst, src *byte, groups, rows, dstPitch, srcPitch, past int)
+	transpose, pairs transposer
+	block            blockMover
+	gather           gatherer
+	drain            drainer
+	move             func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
+	zip, unzip       zipper
+	pick             picker
+	ask              func(asked uintptr, lines int) // prefetches adjacent lines
+	fence            func()                         // ends stores past the caches
 }
 
-type adders[F any] struct{ int32, float32, float64, float16, bfloat16 F }
+type adders struct{ int32, float32, float64, float16, bfloat16 adder }
 
-type adder = func(lanes, x *byte, groups, rows, pitch int)
-
-// An asker is an adder that prefetches lines, ahead bytes ahead.
-type asker = func(lanes, x *byte, groups, rows, pitch, ahead int)
+// An adder prefetches lines, ahead bytes ahead, unless ahead is 0.
+type adder = func(lanes, x *byte, groups, rows, pitch, ahead int)
 
 // A transposer transposes n tiles or pairs of tiles, and prefetches the lines of a tile ahead tiles
 // ahead, if at all.
-type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead, size,
+	past int)
 
 // A gatherer transposes strips of small tiles, which lie side by side in the input. Rows begin at
 // the offsets in rows. It prefetches the next lines to read, at the offsets in asks.
 type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int,
-	asked uintptr, asks *int)
+	asked uintptr, asks *int, size int)
 
-// A drainer copies rows between the offsets of two lists, and prefetches a line with each group.
+// A drainer copies rows between the offsets of two lists by vectors of 16 or 32 bytes, and
+// prefetches a line with each group.
 type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int,
-	asked uintptr, asks *int)
+	asked uintptr, asks *int, vector, past int)
 
 var pairs = []int{8, 16}
 

@@ -4,9 +4,12 @@
 
 #include "textflag.h"
 
-// func addInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·addInt32AVX2(SB), NOSPLIT, $0-40
+// func addInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·addInt32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
@@ -158,9 +161,177 @@ done:
 	VZEROUPPER
 	RET
 
-// func addFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, CMOV
-TEXT ·addFloat32AVX2(SB), NOSPLIT, $0-40
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	VMOVUPS 256(CX), Y8
+	VMOVUPS 288(CX), Y9
+	VMOVUPS 320(CX), Y10
+	VMOVUPS 352(CX), Y11
+	VMOVUPS 384(CX), Y12
+	VMOVUPS 416(CX), Y13
+	VMOVUPS 448(CX), Y14
+	VMOVUPS 480(CX), Y15
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VPADDD     (SI), Y0, Y0
+	VPADDD     32(SI), Y1, Y1
+	VPADDD     64(SI), Y2, Y2
+	VPADDD     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(AX*1)
+	VPADDD     128(SI), Y4, Y4
+	VPADDD     160(SI), Y5, Y5
+	VPADDD     192(SI), Y6, Y6
+	VPADDD     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(AX*1)
+	VPADDD     256(SI), Y8, Y8
+	VPADDD     288(SI), Y9, Y9
+	VPADDD     320(SI), Y10, Y10
+	VPADDD     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(AX*1)
+	VPADDD     384(SI), Y12, Y12
+	VPADDD     416(SI), Y13, Y13
+	VPADDD     448(SI), Y14, Y14
+	VPADDD     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    DX, SI
+	DECQ       R9
+	JNZ        repeatedAsks
+	JMP        doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VPADDD     (SI), Y0, Y0
+	VPADDD     32(SI), Y1, Y1
+	VPADDD     64(SI), Y2, Y2
+	VPADDD     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(AX*1)
+	VPADDD     128(SI), Y4, Y4
+	VPADDD     160(SI), Y5, Y5
+	VPADDD     192(SI), Y6, Y6
+	VPADDD     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(AX*1)
+	VPADDD     256(SI), Y8, Y8
+	VPADDD     288(SI), Y9, Y9
+	VPADDD     320(SI), Y10, Y10
+	VPADDD     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(AX*1)
+	VPADDD     384(SI), Y12, Y12
+	VPADDD     416(SI), Y13, Y13
+	VPADDD     448(SI), Y14, Y14
+	VPADDD     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
+	JGE        wholeAsks
+
+restAsks:
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 (SI)(AX*1)
+	VPADDD     (SI), Y0, Y0
+	VPADDD     32(SI), Y1, Y1
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VPADDD     64(SI), Y2, Y2
+	VPADDD     96(SI), Y3, Y3
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 128(SI)(AX*1)
+	VPADDD     128(SI), Y4, Y4
+	VPADDD     160(SI), Y5, Y5
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VPADDD     192(SI), Y6, Y6
+	VPADDD     224(SI), Y7, Y7
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 256(SI)(AX*1)
+	VPADDD     256(SI), Y8, Y8
+	VPADDD     288(SI), Y9, Y9
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VPADDD     320(SI), Y10, Y10
+	VPADDD     352(SI), Y11, Y11
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 384(SI)(AX*1)
+	VPADDD     384(SI), Y12, Y12
+	VPADDD     416(SI), Y13, Y13
+	DECQ       R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
+	VMOVUPS Y8, 256(CX)
+	VMOVUPS Y9, 288(CX)
+	VMOVUPS Y10, 320(CX)
+	VMOVUPS Y11, 352(CX)
+	VMOVUPS Y12, 384(CX)
+	VMOVUPS Y13, 416(CX)
+	VMOVUPS Y14, 448(CX)
+	VMOVUPS Y15, 480(CX)
+	VZEROUPPER
+	RET
+
+// func addFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·addFloat32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
@@ -312,9 +483,177 @@ done:
 	VZEROUPPER
 	RET
 
-// func addFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, CMOV
-TEXT ·addFloat64AVX2(SB), NOSPLIT, $0-40
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	VMOVUPS 256(CX), Y8
+	VMOVUPS 288(CX), Y9
+	VMOVUPS 320(CX), Y10
+	VMOVUPS 352(CX), Y11
+	VMOVUPS 384(CX), Y12
+	VMOVUPS 416(CX), Y13
+	VMOVUPS 448(CX), Y14
+	VMOVUPS 480(CX), Y15
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VADDPS     (SI), Y0, Y0
+	VADDPS     32(SI), Y1, Y1
+	VADDPS     64(SI), Y2, Y2
+	VADDPS     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPS     128(SI), Y4, Y4
+	VADDPS     160(SI), Y5, Y5
+	VADDPS     192(SI), Y6, Y6
+	VADDPS     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPS     256(SI), Y8, Y8
+	VADDPS     288(SI), Y9, Y9
+	VADDPS     320(SI), Y10, Y10
+	VADDPS     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPS     384(SI), Y12, Y12
+	VADDPS     416(SI), Y13, Y13
+	VADDPS     448(SI), Y14, Y14
+	VADDPS     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    DX, SI
+	DECQ       R9
+	JNZ        repeatedAsks
+	JMP        doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VADDPS     (SI), Y0, Y0
+	VADDPS     32(SI), Y1, Y1
+	VADDPS     64(SI), Y2, Y2
+	VADDPS     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPS     128(SI), Y4, Y4
+	VADDPS     160(SI), Y5, Y5
+	VADDPS     192(SI), Y6, Y6
+	VADDPS     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPS     256(SI), Y8, Y8
+	VADDPS     288(SI), Y9, Y9
+	VADDPS     320(SI), Y10, Y10
+	VADDPS     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPS     384(SI), Y12, Y12
+	VADDPS     416(SI), Y13, Y13
+	VADDPS     448(SI), Y14, Y14
+	VADDPS     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
+	JGE        wholeAsks
+
+restAsks:
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 (SI)(AX*1)
+	VADDPS     (SI), Y0, Y0
+	VADDPS     32(SI), Y1, Y1
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPS     64(SI), Y2, Y2
+	VADDPS     96(SI), Y3, Y3
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPS     128(SI), Y4, Y4
+	VADDPS     160(SI), Y5, Y5
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPS     192(SI), Y6, Y6
+	VADDPS     224(SI), Y7, Y7
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPS     256(SI), Y8, Y8
+	VADDPS     288(SI), Y9, Y9
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPS     320(SI), Y10, Y10
+	VADDPS     352(SI), Y11, Y11
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPS     384(SI), Y12, Y12
+	VADDPS     416(SI), Y13, Y13
+	DECQ       R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
+	VMOVUPS Y8, 256(CX)
+	VMOVUPS Y9, 288(CX)
+	VMOVUPS Y10, 320(CX)
+	VMOVUPS Y11, 352(CX)
+	VMOVUPS Y12, 384(CX)
+	VMOVUPS Y13, 416(CX)
+	VMOVUPS Y14, 448(CX)
+	VMOVUPS Y15, 480(CX)
+	VZEROUPPER
+	RET
+
+// func addFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·addFloat64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
@@ -466,1342 +805,180 @@ done:
 	VZEROUPPER
 	RET
 
-// func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, CMOV, F16C
-TEXT ·addFloat16AVX2(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS      (BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      64(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      128(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      192(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      256(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      320(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      384(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      448(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	CMPQ         DI, BX
-	CMOVQEQ      CX, BX
-	DECQ         R8
-	JNZ          repeated
-	JMP          done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS      (BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      64(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      128(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      192(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      256(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      320(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      384(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      448(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	SUBQ         $0x08, R8
-	JGE          whole
-
-rest:
-	ADDQ         $0x08, R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      (BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      64(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      128(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      192(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      256(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      320(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      384(BX), Y8
-	VCVTPH2PS    X8, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VCVTPH2PS    X8, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
-	VCVTPH2PS    X11, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VCVTPH2PS    X11, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
-	VZEROUPPER
-	RET
-
-// func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·addBFloat16AVX2(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS      (BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      64(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      128(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      192(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      256(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      320(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      384(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      448(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	CMPQ         DI, BX
-	CMOVQEQ      CX, BX
-	DECQ         R8
-	JNZ          repeated
-	JMP          done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS      (BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      64(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      128(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      192(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      256(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      320(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	VMOVUPS      384(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      448(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	SUBQ         $0x08, R8
-	JGE          whole
-
-rest:
-	ADDQ         $0x08, R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      (BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      64(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      128(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      192(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      256(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      320(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y4, Y4
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y6, Y6
-	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
-	JZ           next
-	VMOVUPS      384(BX), Y8
-	VPMOVZXWD    X8, Y9
-	VPSLLD       $0x10, Y9, Y9
-	VEXTRACTF128 $0x01, Y8, X8
-	VPMOVZXWD    X8, Y10
-	VPSLLD       $0x10, Y10, Y10
-	VADDPS       Y9, Y0, Y0
-	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
-	VPMOVZXWD    X11, Y12
-	VPSLLD       $0x10, Y12, Y12
-	VEXTRACTF128 $0x01, Y11, X11
-	VPMOVZXWD    X11, Y13
-	VPSLLD       $0x10, Y13, Y13
-	VADDPS       Y12, Y2, Y2
-	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
-	VZEROUPPER
-	RET
-
-// func addAskInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·addAskInt32AVX2(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	VMOVUPS 256(AX), Y8
-	VMOVUPS 288(AX), Y9
-	VMOVUPS 320(AX), Y10
-	VMOVUPS 352(AX), Y11
-	VMOVUPS 384(AX), Y12
-	VMOVUPS 416(AX), Y13
-	VMOVUPS 448(AX), Y14
-	VMOVUPS 480(AX), Y15
-	MOVQ    CX, SI
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	VMOVUPS 256(CX), Y8
+	VMOVUPS 288(CX), Y9
+	VMOVUPS 320(CX), Y10
+	VMOVUPS 352(CX), Y11
+	VMOVUPS 384(CX), Y12
+	VMOVUPS 416(CX), Y13
+	VMOVUPS 448(CX), Y14
+	VMOVUPS 480(CX), Y15
+	MOVQ    DX, SI
 	MOVQ    rows+24(FP), DI
 	MOVQ    groups+16(FP), R8
 	MOVQ    R8, R9
 	ANDQ    $0x07, R9
-	ORQ     DX, R9
+	ORQ     BX, R9
 	TESTQ   R9, R9
-	JNZ     row
+	JNZ     rowAsks
 	MOVQ    R8, R9
 	SHRQ    $0x03, R9
 	IMULQ   DI, R9
 	TESTQ   R9, R9
-	JZ      done
+	JZ      doneAsks
 	SHLQ    $0x06, R8
-	ADDQ    CX, R8
+	ADDQ    DX, R8
 
-repeated:
+repeatedAsks:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VPADDD     (SI), Y0, Y0
-	VPADDD     32(SI), Y1, Y1
-	VPADDD     64(SI), Y2, Y2
-	VPADDD     96(SI), Y3, Y3
-	PREFETCHT1 128(SI)(BX*1)
-	VPADDD     128(SI), Y4, Y4
-	VPADDD     160(SI), Y5, Y5
-	VPADDD     192(SI), Y6, Y6
-	VPADDD     224(SI), Y7, Y7
-	PREFETCHT1 256(SI)(BX*1)
-	VPADDD     256(SI), Y8, Y8
-	VPADDD     288(SI), Y9, Y9
-	VPADDD     320(SI), Y10, Y10
-	VPADDD     352(SI), Y11, Y11
-	PREFETCHT1 384(SI)(BX*1)
-	VPADDD     384(SI), Y12, Y12
-	VPADDD     416(SI), Y13, Y13
-	VPADDD     448(SI), Y14, Y14
-	VPADDD     480(SI), Y15, Y15
-	ADDQ       $0x00000200, SI
-	CMPQ       R8, SI
-	CMOVQEQ    CX, SI
-	DECQ       R9
-	JNZ        repeated
-	JMP        done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VPADDD     (SI), Y0, Y0
-	VPADDD     32(SI), Y1, Y1
-	VPADDD     64(SI), Y2, Y2
-	VPADDD     96(SI), Y3, Y3
-	PREFETCHT1 128(SI)(BX*1)
-	VPADDD     128(SI), Y4, Y4
-	VPADDD     160(SI), Y5, Y5
-	VPADDD     192(SI), Y6, Y6
-	VPADDD     224(SI), Y7, Y7
-	PREFETCHT1 256(SI)(BX*1)
-	VPADDD     256(SI), Y8, Y8
-	VPADDD     288(SI), Y9, Y9
-	VPADDD     320(SI), Y10, Y10
-	VPADDD     352(SI), Y11, Y11
-	PREFETCHT1 384(SI)(BX*1)
-	VPADDD     384(SI), Y12, Y12
-	VPADDD     416(SI), Y13, Y13
-	VPADDD     448(SI), Y14, Y14
-	VPADDD     480(SI), Y15, Y15
-	ADDQ       $0x00000200, SI
-	SUBQ       $0x08, R9
-	JGE        whole
-
-rest:
-	ADDQ       $0x08, R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 (SI)(BX*1)
-	VPADDD     (SI), Y0, Y0
-	VPADDD     32(SI), Y1, Y1
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VPADDD     64(SI), Y2, Y2
-	VPADDD     96(SI), Y3, Y3
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 128(SI)(BX*1)
-	VPADDD     128(SI), Y4, Y4
-	VPADDD     160(SI), Y5, Y5
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VPADDD     192(SI), Y6, Y6
-	VPADDD     224(SI), Y7, Y7
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 256(SI)(BX*1)
-	VPADDD     256(SI), Y8, Y8
-	VPADDD     288(SI), Y9, Y9
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VPADDD     320(SI), Y10, Y10
-	VPADDD     352(SI), Y11, Y11
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 384(SI)(BX*1)
-	VPADDD     384(SI), Y12, Y12
-	VPADDD     416(SI), Y13, Y13
-	DECQ       R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
-	VMOVUPS Y8, 256(AX)
-	VMOVUPS Y9, 288(AX)
-	VMOVUPS Y10, 320(AX)
-	VMOVUPS Y11, 352(AX)
-	VMOVUPS Y12, 384(AX)
-	VMOVUPS Y13, 416(AX)
-	VMOVUPS Y14, 448(AX)
-	VMOVUPS Y15, 480(AX)
-	VZEROUPPER
-	RET
-
-// func addAskFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, CMOV, MMX+
-TEXT ·addAskFloat32AVX2(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	VMOVUPS 256(AX), Y8
-	VMOVUPS 288(AX), Y9
-	VMOVUPS 320(AX), Y10
-	VMOVUPS 352(AX), Y11
-	VMOVUPS 384(AX), Y12
-	VMOVUPS 416(AX), Y13
-	VMOVUPS 448(AX), Y14
-	VMOVUPS 480(AX), Y15
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VADDPS     (SI), Y0, Y0
-	VADDPS     32(SI), Y1, Y1
-	VADDPS     64(SI), Y2, Y2
-	VADDPS     96(SI), Y3, Y3
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPS     128(SI), Y4, Y4
-	VADDPS     160(SI), Y5, Y5
-	VADDPS     192(SI), Y6, Y6
-	VADDPS     224(SI), Y7, Y7
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPS     256(SI), Y8, Y8
-	VADDPS     288(SI), Y9, Y9
-	VADDPS     320(SI), Y10, Y10
-	VADDPS     352(SI), Y11, Y11
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPS     384(SI), Y12, Y12
-	VADDPS     416(SI), Y13, Y13
-	VADDPS     448(SI), Y14, Y14
-	VADDPS     480(SI), Y15, Y15
-	ADDQ       $0x00000200, SI
-	CMPQ       R8, SI
-	CMOVQEQ    CX, SI
-	DECQ       R9
-	JNZ        repeated
-	JMP        done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VADDPS     (SI), Y0, Y0
-	VADDPS     32(SI), Y1, Y1
-	VADDPS     64(SI), Y2, Y2
-	VADDPS     96(SI), Y3, Y3
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPS     128(SI), Y4, Y4
-	VADDPS     160(SI), Y5, Y5
-	VADDPS     192(SI), Y6, Y6
-	VADDPS     224(SI), Y7, Y7
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPS     256(SI), Y8, Y8
-	VADDPS     288(SI), Y9, Y9
-	VADDPS     320(SI), Y10, Y10
-	VADDPS     352(SI), Y11, Y11
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPS     384(SI), Y12, Y12
-	VADDPS     416(SI), Y13, Y13
-	VADDPS     448(SI), Y14, Y14
-	VADDPS     480(SI), Y15, Y15
-	ADDQ       $0x00000200, SI
-	SUBQ       $0x08, R9
-	JGE        whole
-
-rest:
-	ADDQ       $0x08, R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 (SI)(BX*1)
-	VADDPS     (SI), Y0, Y0
-	VADDPS     32(SI), Y1, Y1
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPS     64(SI), Y2, Y2
-	VADDPS     96(SI), Y3, Y3
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPS     128(SI), Y4, Y4
-	VADDPS     160(SI), Y5, Y5
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPS     192(SI), Y6, Y6
-	VADDPS     224(SI), Y7, Y7
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPS     256(SI), Y8, Y8
-	VADDPS     288(SI), Y9, Y9
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPS     320(SI), Y10, Y10
-	VADDPS     352(SI), Y11, Y11
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPS     384(SI), Y12, Y12
-	VADDPS     416(SI), Y13, Y13
-	DECQ       R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
-	VMOVUPS Y8, 256(AX)
-	VMOVUPS Y9, 288(AX)
-	VMOVUPS Y10, 320(AX)
-	VMOVUPS Y11, 352(AX)
-	VMOVUPS Y12, 384(AX)
-	VMOVUPS Y13, 416(AX)
-	VMOVUPS Y14, 448(AX)
-	VMOVUPS Y15, 480(AX)
-	VZEROUPPER
-	RET
-
-// func addAskFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, CMOV, MMX+
-TEXT ·addAskFloat64AVX2(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	VMOVUPS 256(AX), Y8
-	VMOVUPS 288(AX), Y9
-	VMOVUPS 320(AX), Y10
-	VMOVUPS 352(AX), Y11
-	VMOVUPS 384(AX), Y12
-	VMOVUPS 416(AX), Y13
-	VMOVUPS 448(AX), Y14
-	VMOVUPS 480(AX), Y15
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
+	PREFETCHT1 (SI)(AX*1)
 	VADDPD     (SI), Y0, Y0
 	VADDPD     32(SI), Y1, Y1
 	VADDPD     64(SI), Y2, Y2
 	VADDPD     96(SI), Y3, Y3
-	PREFETCHT1 128(SI)(BX*1)
+	PREFETCHT1 128(SI)(AX*1)
 	VADDPD     128(SI), Y4, Y4
 	VADDPD     160(SI), Y5, Y5
 	VADDPD     192(SI), Y6, Y6
 	VADDPD     224(SI), Y7, Y7
-	PREFETCHT1 256(SI)(BX*1)
+	PREFETCHT1 256(SI)(AX*1)
 	VADDPD     256(SI), Y8, Y8
 	VADDPD     288(SI), Y9, Y9
 	VADDPD     320(SI), Y10, Y10
 	VADDPD     352(SI), Y11, Y11
-	PREFETCHT1 384(SI)(BX*1)
+	PREFETCHT1 384(SI)(AX*1)
 	VADDPD     384(SI), Y12, Y12
 	VADDPD     416(SI), Y13, Y13
 	VADDPD     448(SI), Y14, Y14
 	VADDPD     480(SI), Y15, Y15
 	ADDQ       $0x00000200, SI
 	CMPQ       R8, SI
-	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, SI
 	DECQ       R9
-	JNZ        repeated
-	JMP        done
+	JNZ        repeatedAsks
+	JMP        doneAsks
 
-row:
+rowAsks:
 	MOVQ R8, R9
 	SUBQ $0x08, R9
-	JL   rest
+	JL   restAsks
 
-whole:
+wholeAsks:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
+	PREFETCHT1 (SI)(AX*1)
 	VADDPD     (SI), Y0, Y0
 	VADDPD     32(SI), Y1, Y1
 	VADDPD     64(SI), Y2, Y2
 	VADDPD     96(SI), Y3, Y3
-	PREFETCHT1 128(SI)(BX*1)
+	PREFETCHT1 128(SI)(AX*1)
 	VADDPD     128(SI), Y4, Y4
 	VADDPD     160(SI), Y5, Y5
 	VADDPD     192(SI), Y6, Y6
 	VADDPD     224(SI), Y7, Y7
-	PREFETCHT1 256(SI)(BX*1)
+	PREFETCHT1 256(SI)(AX*1)
 	VADDPD     256(SI), Y8, Y8
 	VADDPD     288(SI), Y9, Y9
 	VADDPD     320(SI), Y10, Y10
 	VADDPD     352(SI), Y11, Y11
-	PREFETCHT1 384(SI)(BX*1)
+	PREFETCHT1 384(SI)(AX*1)
 	VADDPD     384(SI), Y12, Y12
 	VADDPD     416(SI), Y13, Y13
 	VADDPD     448(SI), Y14, Y14
 	VADDPD     480(SI), Y15, Y15
 	ADDQ       $0x00000200, SI
 	SUBQ       $0x08, R9
-	JGE        whole
+	JGE        wholeAsks
 
-rest:
+restAsks:
 	ADDQ       $0x08, R9
 	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 (SI)(BX*1)
+	JZ         nextAsks
+	PREFETCHT1 (SI)(AX*1)
 	VADDPD     (SI), Y0, Y0
 	VADDPD     32(SI), Y1, Y1
 	DECQ       R9
 	TESTQ      R9, R9
-	JZ         next
+	JZ         nextAsks
 	VADDPD     64(SI), Y2, Y2
 	VADDPD     96(SI), Y3, Y3
 	DECQ       R9
 	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 128(SI)(BX*1)
+	JZ         nextAsks
+	PREFETCHT1 128(SI)(AX*1)
 	VADDPD     128(SI), Y4, Y4
 	VADDPD     160(SI), Y5, Y5
 	DECQ       R9
 	TESTQ      R9, R9
-	JZ         next
+	JZ         nextAsks
 	VADDPD     192(SI), Y6, Y6
 	VADDPD     224(SI), Y7, Y7
 	DECQ       R9
 	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 256(SI)(BX*1)
+	JZ         nextAsks
+	PREFETCHT1 256(SI)(AX*1)
 	VADDPD     256(SI), Y8, Y8
 	VADDPD     288(SI), Y9, Y9
 	DECQ       R9
 	TESTQ      R9, R9
-	JZ         next
+	JZ         nextAsks
 	VADDPD     320(SI), Y10, Y10
 	VADDPD     352(SI), Y11, Y11
 	DECQ       R9
 	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 384(SI)(BX*1)
+	JZ         nextAsks
+	PREFETCHT1 384(SI)(AX*1)
 	VADDPD     384(SI), Y12, Y12
 	VADDPD     416(SI), Y13, Y13
 	DECQ       R9
 
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
 	DECQ DI
-	JNZ  row
+	JNZ  rowAsks
 
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
-	VMOVUPS Y8, 256(AX)
-	VMOVUPS Y9, 288(AX)
-	VMOVUPS Y10, 320(AX)
-	VMOVUPS Y11, 352(AX)
-	VMOVUPS Y12, 384(AX)
-	VMOVUPS Y13, 416(AX)
-	VMOVUPS Y14, 448(AX)
-	VMOVUPS Y15, 480(AX)
+doneAsks:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
+	VMOVUPS Y8, 256(CX)
+	VMOVUPS Y9, 288(CX)
+	VMOVUPS Y10, 320(CX)
+	VMOVUPS Y11, 352(CX)
+	VMOVUPS Y12, 384(CX)
+	VMOVUPS Y13, 416(CX)
+	VMOVUPS Y14, 448(CX)
+	VMOVUPS Y15, 480(CX)
 	VZEROUPPER
 	RET
 
-// func addAskFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·addAskFloat16AVX2(SB), NOSPLIT, $0-48
+TEXT ·addFloat16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -1810,358 +987,346 @@ TEXT ·addAskFloat16AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
 	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
 	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   (SI)(BX*1)
-	VMOVUPS      (SI), Y8
+	VMOVUPS      (BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(SI), Y11
+	VMOVUPS      32(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      64(SI), Y8
+	VMOVUPS      64(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(SI), Y11
+	VMOVUPS      96(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   128(SI)(BX*1)
-	VMOVUPS      128(SI), Y8
+	VMOVUPS      128(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(SI), Y11
+	VMOVUPS      160(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      192(SI), Y8
+	VMOVUPS      192(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(SI), Y11
+	VMOVUPS      224(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   256(SI)(BX*1)
-	VMOVUPS      256(SI), Y8
+	VMOVUPS      256(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(SI), Y11
+	VMOVUPS      288(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      320(SI), Y8
+	VMOVUPS      320(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(SI), Y11
+	VMOVUPS      352(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   384(SI)(BX*1)
-	VMOVUPS      384(SI), Y8
+	VMOVUPS      384(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(SI), Y11
+	VMOVUPS      416(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      448(SI), Y8
+	VMOVUPS      448(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(SI), Y11
+	VMOVUPS      480(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, SI
-	CMPQ         R8, SI
-	CMOVQEQ      CX, SI
-	DECQ         R9
+	ADDQ         $0x00000200, BX
+	CMPQ         DI, BX
+	CMOVQEQ      CX, BX
+	DECQ         R8
 	JNZ          repeated
 	JMP          done
 
 row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
+	MOVQ DI, R8
+	SUBQ $0x08, R8
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   (SI)(BX*1)
-	VMOVUPS      (SI), Y8
+	VMOVUPS      (BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(SI), Y11
+	VMOVUPS      32(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      64(SI), Y8
+	VMOVUPS      64(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(SI), Y11
+	VMOVUPS      96(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   128(SI)(BX*1)
-	VMOVUPS      128(SI), Y8
+	VMOVUPS      128(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(SI), Y11
+	VMOVUPS      160(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      192(SI), Y8
+	VMOVUPS      192(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(SI), Y11
+	VMOVUPS      224(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   256(SI)(BX*1)
-	VMOVUPS      256(SI), Y8
+	VMOVUPS      256(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(SI), Y11
+	VMOVUPS      288(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      320(SI), Y8
+	VMOVUPS      320(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(SI), Y11
+	VMOVUPS      352(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   384(SI)(BX*1)
-	VMOVUPS      384(SI), Y8
+	VMOVUPS      384(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(SI), Y11
+	VMOVUPS      416(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	VMOVUPS      448(SI), Y8
+	VMOVUPS      448(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(SI), Y11
+	VMOVUPS      480(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, SI
-	SUBQ         $0x08, R9
+	ADDQ         $0x00000200, BX
+	SUBQ         $0x08, R8
 	JGE          whole
 
 rest:
-	ADDQ         $0x08, R9
-	TESTQ        R9, R9
+	ADDQ         $0x08, R8
+	TESTQ        R8, R8
 	JZ           next
-	PREFETCHT1   (SI)(BX*1)
-	VMOVUPS      (SI), Y8
+	VMOVUPS      (BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(SI), Y11
+	VMOVUPS      32(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R9
-	TESTQ        R9, R9
+	DECQ         R8
+	TESTQ        R8, R8
 	JZ           next
-	VMOVUPS      64(SI), Y8
+	VMOVUPS      64(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(SI), Y11
+	VMOVUPS      96(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R9
-	TESTQ        R9, R9
+	DECQ         R8
+	TESTQ        R8, R8
 	JZ           next
-	PREFETCHT1   128(SI)(BX*1)
-	VMOVUPS      128(SI), Y8
+	VMOVUPS      128(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(SI), Y11
+	VMOVUPS      160(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R9
-	TESTQ        R9, R9
+	DECQ         R8
+	TESTQ        R8, R8
 	JZ           next
-	VMOVUPS      192(SI), Y8
+	VMOVUPS      192(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(SI), Y11
+	VMOVUPS      224(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R9
-	TESTQ        R9, R9
+	DECQ         R8
+	TESTQ        R8, R8
 	JZ           next
-	PREFETCHT1   256(SI)(BX*1)
-	VMOVUPS      256(SI), Y8
+	VMOVUPS      256(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(SI), Y11
+	VMOVUPS      288(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R9
-	TESTQ        R9, R9
+	DECQ         R8
+	TESTQ        R8, R8
 	JZ           next
-	VMOVUPS      320(SI), Y8
+	VMOVUPS      320(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(SI), Y11
+	VMOVUPS      352(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R9
-	TESTQ        R9, R9
+	DECQ         R8
+	TESTQ        R8, R8
 	JZ           next
-	PREFETCHT1   384(SI)(BX*1)
-	VMOVUPS      384(SI), Y8
+	VMOVUPS      384(BX), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(SI), Y11
+	VMOVUPS      416(BX), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R9
+	DECQ         R8
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
+	MOVQ CX, BX
+	DECQ SI
 	JNZ  row
 
 done:
@@ -2176,13 +1341,394 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1   (SI)(AX*1)
+	VMOVUPS      (SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	PREFETCHT1   128(SI)(AX*1)
+	VMOVUPS      128(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	PREFETCHT1   256(SI)(AX*1)
+	VMOVUPS      256(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	PREFETCHT1   384(SI)(AX*1)
+	VMOVUPS      384(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, SI
+	CMPQ         R8, SI
+	CMOVQEQ      DX, SI
+	DECQ         R9
+	JNZ          repeatedAsks
+	JMP          doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1   (SI)(AX*1)
+	VMOVUPS      (SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	PREFETCHT1   128(SI)(AX*1)
+	VMOVUPS      128(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	PREFETCHT1   256(SI)(AX*1)
+	VMOVUPS      256(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	PREFETCHT1   384(SI)(AX*1)
+	VMOVUPS      384(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, SI
+	SUBQ         $0x08, R9
+	JGE          wholeAsks
+
+restAsks:
+	ADDQ         $0x08, R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	PREFETCHT1   (SI)(AX*1)
+	VMOVUPS      (SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	VMOVUPS      64(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	PREFETCHT1   128(SI)(AX*1)
+	VMOVUPS      128(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	VMOVUPS      192(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	PREFETCHT1   256(SI)(AX*1)
+	VMOVUPS      256(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	VMOVUPS      320(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R9
+	TESTQ        R9, R9
+	JZ           nextAsks
+	PREFETCHT1   384(SI)(AX*1)
+	VMOVUPS      384(SI), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(SI), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
+	VZEROUPPER
+	RET
+
+// func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·addAskBFloat16AVX2(SB), NOSPLIT, $0-48
+TEXT ·addBFloat16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2191,25 +1737,484 @@ TEXT ·addAskBFloat16AVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-	MOVQ    CX, SI
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS      (BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      128(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      256(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      384(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, BX
+	CMPQ         DI, BX
+	CMOVQEQ      CX, BX
+	DECQ         R8
+	JNZ          repeated
+	JMP          done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS      (BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      128(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      256(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      384(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, BX
+	SUBQ         $0x08, R8
+	JGE          whole
+
+rest:
+	ADDQ         $0x08, R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      (BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      64(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      128(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      192(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      256(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      320(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      384(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS 128(CX), Y4
+	VMOVUPS 160(CX), Y5
+	VMOVUPS 192(CX), Y6
+	VMOVUPS 224(CX), Y7
+	MOVQ    DX, SI
 	MOVQ    rows+24(FP), DI
 	MOVQ    groups+16(FP), R8
 	MOVQ    R8, R9
 	ANDQ    $0x07, R9
-	ORQ     DX, R9
+	ORQ     BX, R9
 	TESTQ   R9, R9
-	JNZ     row
+	JNZ     rowAsks
 	MOVQ    R8, R9
 	SHRQ    $0x03, R9
 	IMULQ   DI, R9
 	TESTQ   R9, R9
-	JZ      done
+	JZ      doneAsks
 	SHLQ    $0x06, R8
-	ADDQ    CX, R8
+	ADDQ    DX, R8
 
-repeated:
+repeatedAsks:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   (SI)(BX*1)
+	PREFETCHT1   (SI)(AX*1)
 	VMOVUPS      (SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2242,7 +2247,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   128(SI)(BX*1)
+	PREFETCHT1   128(SI)(AX*1)
 	VMOVUPS      128(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2275,7 +2280,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   256(SI)(BX*1)
+	PREFETCHT1   256(SI)(AX*1)
 	VMOVUPS      256(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2308,7 +2313,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   384(SI)(BX*1)
+	PREFETCHT1   384(SI)(AX*1)
 	VMOVUPS      384(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2343,19 +2348,19 @@ repeated:
 	VADDPS       Y13, Y7, Y7
 	ADDQ         $0x00000200, SI
 	CMPQ         R8, SI
-	CMOVQEQ      CX, SI
+	CMOVQEQ      DX, SI
 	DECQ         R9
-	JNZ          repeated
-	JMP          done
+	JNZ          repeatedAsks
+	JMP          doneAsks
 
-row:
+rowAsks:
 	MOVQ R8, R9
 	SUBQ $0x08, R9
-	JL   rest
+	JL   restAsks
 
-whole:
+wholeAsks:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   (SI)(BX*1)
+	PREFETCHT1   (SI)(AX*1)
 	VMOVUPS      (SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2388,7 +2393,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   128(SI)(BX*1)
+	PREFETCHT1   128(SI)(AX*1)
 	VMOVUPS      128(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2421,7 +2426,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   256(SI)(BX*1)
+	PREFETCHT1   256(SI)(AX*1)
 	VMOVUPS      256(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2454,7 +2459,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   384(SI)(BX*1)
+	PREFETCHT1   384(SI)(AX*1)
 	VMOVUPS      384(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2489,13 +2494,13 @@ whole:
 	VADDPS       Y13, Y7, Y7
 	ADDQ         $0x00000200, SI
 	SUBQ         $0x08, R9
-	JGE          whole
+	JGE          wholeAsks
 
-rest:
+restAsks:
 	ADDQ         $0x08, R9
 	TESTQ        R9, R9
-	JZ           next
-	PREFETCHT1   (SI)(BX*1)
+	JZ           nextAsks
+	PREFETCHT1   (SI)(AX*1)
 	VMOVUPS      (SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2514,7 +2519,7 @@ rest:
 	VADDPS       Y13, Y3, Y3
 	DECQ         R9
 	TESTQ        R9, R9
-	JZ           next
+	JZ           nextAsks
 	VMOVUPS      64(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2533,8 +2538,8 @@ rest:
 	VADDPS       Y13, Y7, Y7
 	DECQ         R9
 	TESTQ        R9, R9
-	JZ           next
-	PREFETCHT1   128(SI)(BX*1)
+	JZ           nextAsks
+	PREFETCHT1   128(SI)(AX*1)
 	VMOVUPS      128(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2553,7 +2558,7 @@ rest:
 	VADDPS       Y13, Y3, Y3
 	DECQ         R9
 	TESTQ        R9, R9
-	JZ           next
+	JZ           nextAsks
 	VMOVUPS      192(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2572,8 +2577,8 @@ rest:
 	VADDPS       Y13, Y7, Y7
 	DECQ         R9
 	TESTQ        R9, R9
-	JZ           next
-	PREFETCHT1   256(SI)(BX*1)
+	JZ           nextAsks
+	PREFETCHT1   256(SI)(AX*1)
 	VMOVUPS      256(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2592,7 +2597,7 @@ rest:
 	VADDPS       Y13, Y3, Y3
 	DECQ         R9
 	TESTQ        R9, R9
-	JZ           next
+	JZ           nextAsks
 	VMOVUPS      320(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2611,8 +2616,8 @@ rest:
 	VADDPS       Y13, Y7, Y7
 	DECQ         R9
 	TESTQ        R9, R9
-	JZ           next
-	PREFETCHT1   384(SI)(BX*1)
+	JZ           nextAsks
+	PREFETCHT1   384(SI)(AX*1)
 	VMOVUPS      384(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
@@ -2631,21 +2636,21 @@ rest:
 	VADDPS       Y13, Y3, Y3
 	DECQ         R9
 
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
 	DECQ DI
-	JNZ  row
+	JNZ  rowAsks
 
-done:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	VMOVUPS Y6, 192(AX)
-	VMOVUPS Y7, 224(AX)
+doneAsks:
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	VMOVUPS Y4, 128(CX)
+	VMOVUPS Y5, 160(CX)
+	VMOVUPS Y6, 192(CX)
+	VMOVUPS Y7, 224(CX)
 	VZEROUPPER
 	RET
 
@@ -2771,9 +2776,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+// func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 // Requires: AVX, CMOV
-TEXT ·copyAVX2(SB), NOSPLIT, $0-48
+TEXT ·copyAVX2(SB), NOSPLIT, $0-56
+	MOVQ  past+48(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  dstPitch+32(FP), DX
@@ -2787,16 +2795,16 @@ TEXT ·copyAVX2(SB), NOSPLIT, $0-48
 	ORQ   DX, R10
 	ORQ   BX, R10
 	TESTQ R10, R10
-	JNZ   row
+	JNZ   rowpast0
 	MOVQ  R9, R10
 	SHRQ  $0x03, R10
 	IMULQ R8, R10
 	TESTQ R10, R10
-	JZ    done
+	JZ    donepast0
 	SHLQ  $0x06, R9
 	ADDQ  AX, R9
 
-repeated:
+repeatedpast0:
 	// The measured loop: 512 B of each operand an iteration.
 	VMOVUPS (DI), Y0
 	VMOVUPS Y0, (SI)
@@ -2836,15 +2844,15 @@ repeated:
 	CMOVQEQ AX, SI
 	CMOVQEQ CX, DI
 	DECQ    R10
-	JNZ     repeated
-	JMP     done
+	JNZ     repeatedpast0
+	JMP     donepast0
 
-row:
+rowpast0:
 	MOVQ R9, R10
 	SUBQ $0x08, R10
-	JL   rest
+	JL   restpast0
 
-whole:
+wholepast0:
 	// The measured loop: 512 B of each operand an iteration.
 	VMOVUPS (DI), Y0
 	VMOVUPS Y0, (SI)
@@ -2881,75 +2889,73 @@ whole:
 	ADDQ    $0x00000200, SI
 	ADDQ    $0x00000200, DI
 	SUBQ    $0x08, R10
-	JGE     whole
+	JGE     wholepast0
 
-rest:
+restpast0:
 	ADDQ    $0x08, R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS (DI), Y0
 	VMOVUPS Y0, (SI)
 	VMOVUPS 32(DI), Y1
 	VMOVUPS Y1, 32(SI)
 	DECQ    R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS 64(DI), Y2
 	VMOVUPS Y2, 64(SI)
 	VMOVUPS 96(DI), Y3
 	VMOVUPS Y3, 96(SI)
 	DECQ    R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS 128(DI), Y4
 	VMOVUPS Y4, 128(SI)
 	VMOVUPS 160(DI), Y5
 	VMOVUPS Y5, 160(SI)
 	DECQ    R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS 192(DI), Y6
 	VMOVUPS Y6, 192(SI)
 	VMOVUPS 224(DI), Y7
 	VMOVUPS Y7, 224(SI)
 	DECQ    R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS 256(DI), Y8
 	VMOVUPS Y8, 256(SI)
 	VMOVUPS 288(DI), Y9
 	VMOVUPS Y9, 288(SI)
 	DECQ    R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS 320(DI), Y10
 	VMOVUPS Y10, 320(SI)
 	VMOVUPS 352(DI), Y11
 	VMOVUPS Y11, 352(SI)
 	DECQ    R10
 	TESTQ   R10, R10
-	JZ      next
+	JZ      nextpast0
 	VMOVUPS 384(DI), Y12
 	VMOVUPS Y12, 384(SI)
 	VMOVUPS 416(DI), Y13
 	VMOVUPS Y13, 416(SI)
 	DECQ    R10
 
-next:
+nextpast0:
 	ADDQ DX, AX
 	ADDQ BX, CX
 	MOVQ AX, SI
 	MOVQ CX, DI
 	DECQ R8
-	JNZ  row
+	JNZ  rowpast0
 
-done:
+donepast0:
 	VZEROUPPER
 	RET
 
-// func streamAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, CMOV
-TEXT ·streamAVX2(SB), NOSPLIT, $0-48
+past1:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  dstPitch+32(FP), DX
@@ -2963,16 +2969,16 @@ TEXT ·streamAVX2(SB), NOSPLIT, $0-48
 	ORQ   DX, R10
 	ORQ   BX, R10
 	TESTQ R10, R10
-	JNZ   row
+	JNZ   rowpast1
 	MOVQ  R9, R10
 	SHRQ  $0x03, R10
 	IMULQ R8, R10
 	TESTQ R10, R10
-	JZ    done
+	JZ    donepast1
 	SHLQ  $0x06, R9
 	ADDQ  AX, R9
 
-repeated:
+repeatedpast1:
 	// The measured loop: 512 B of each operand an iteration.
 	VMOVUPS  (DI), Y0
 	VMOVNTPS Y0, (SI)
@@ -3012,15 +3018,15 @@ repeated:
 	CMOVQEQ  AX, SI
 	CMOVQEQ  CX, DI
 	DECQ     R10
-	JNZ      repeated
-	JMP      done
+	JNZ      repeatedpast1
+	JMP      donepast1
 
-row:
+rowpast1:
 	MOVQ R9, R10
 	SUBQ $0x08, R10
-	JL   rest
+	JL   restpast1
 
-whole:
+wholepast1:
 	// The measured loop: 512 B of each operand an iteration.
 	VMOVUPS  (DI), Y0
 	VMOVNTPS Y0, (SI)
@@ -3057,2169 +3063,87 @@ whole:
 	ADDQ     $0x00000200, SI
 	ADDQ     $0x00000200, DI
 	SUBQ     $0x08, R10
-	JGE      whole
+	JGE      wholepast1
 
-rest:
+restpast1:
 	ADDQ     $0x08, R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  (DI), Y0
 	VMOVNTPS Y0, (SI)
 	VMOVUPS  32(DI), Y1
 	VMOVNTPS Y1, 32(SI)
 	DECQ     R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  64(DI), Y2
 	VMOVNTPS Y2, 64(SI)
 	VMOVUPS  96(DI), Y3
 	VMOVNTPS Y3, 96(SI)
 	DECQ     R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  128(DI), Y4
 	VMOVNTPS Y4, 128(SI)
 	VMOVUPS  160(DI), Y5
 	VMOVNTPS Y5, 160(SI)
 	DECQ     R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  192(DI), Y6
 	VMOVNTPS Y6, 192(SI)
 	VMOVUPS  224(DI), Y7
 	VMOVNTPS Y7, 224(SI)
 	DECQ     R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  256(DI), Y8
 	VMOVNTPS Y8, 256(SI)
 	VMOVUPS  288(DI), Y9
 	VMOVNTPS Y9, 288(SI)
 	DECQ     R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  320(DI), Y10
 	VMOVNTPS Y10, 320(SI)
 	VMOVUPS  352(DI), Y11
 	VMOVNTPS Y11, 352(SI)
 	DECQ     R10
 	TESTQ    R10, R10
-	JZ       next
+	JZ       nextpast1
 	VMOVUPS  384(DI), Y12
 	VMOVNTPS Y12, 384(SI)
 	VMOVUPS  416(DI), Y13
 	VMOVNTPS Y13, 416(SI)
 	DECQ     R10
 
-next:
+nextpast1:
 	ADDQ DX, AX
 	ADDQ BX, CX
 	MOVQ AX, SI
 	MOVQ CX, DI
 	DECQ R8
-	JNZ  row
+	JNZ  rowpast1
 
-done:
+donepast1:
 	VZEROUPPER
 	RET
 
-// func addInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·addInt32AVX512(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VPADDD  (BX), Z0, Z0
-	VPADDD  64(BX), Z1, Z1
-	VPADDD  128(BX), Z2, Z2
-	VPADDD  192(BX), Z3, Z3
-	VPADDD  256(BX), Z4, Z4
-	VPADDD  320(BX), Z5, Z5
-	VPADDD  384(BX), Z6, Z6
-	VPADDD  448(BX), Z7, Z7
-	ADDQ    $0x00000200, BX
-	CMPQ    DI, BX
-	CMOVQEQ CX, BX
-	DECQ    R8
-	JNZ     repeated
-	JMP     done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VPADDD (BX), Z0, Z0
-	VPADDD 64(BX), Z1, Z1
-	VPADDD 128(BX), Z2, Z2
-	VPADDD 192(BX), Z3, Z3
-	VPADDD 256(BX), Z4, Z4
-	VPADDD 320(BX), Z5, Z5
-	VPADDD 384(BX), Z6, Z6
-	VPADDD 448(BX), Z7, Z7
-	ADDQ   $0x00000200, BX
-	SUBQ   $0x08, R8
-	JGE    whole
-
-rest:
-	ADDQ   $0x08, R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD (BX), Z0, Z0
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD 64(BX), Z1, Z1
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD 128(BX), Z2, Z2
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD 192(BX), Z3, Z3
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD 256(BX), Z4, Z4
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD 320(BX), Z5, Z5
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VPADDD 384(BX), Z6, Z6
-	DECQ   R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VMOVUPS Z4, 256(AX)
-	VMOVUPS Z5, 320(AX)
-	VMOVUPS Z6, 384(AX)
-	VMOVUPS Z7, 448(AX)
-	VZEROUPPER
-	RET
-
-// func addFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·addFloat32AVX512(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VADDPS  (BX), Z0, Z0
-	VADDPS  64(BX), Z1, Z1
-	VADDPS  128(BX), Z2, Z2
-	VADDPS  192(BX), Z3, Z3
-	VADDPS  256(BX), Z4, Z4
-	VADDPS  320(BX), Z5, Z5
-	VADDPS  384(BX), Z6, Z6
-	VADDPS  448(BX), Z7, Z7
-	ADDQ    $0x00000200, BX
-	CMPQ    DI, BX
-	CMOVQEQ CX, BX
-	DECQ    R8
-	JNZ     repeated
-	JMP     done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VADDPS (BX), Z0, Z0
-	VADDPS 64(BX), Z1, Z1
-	VADDPS 128(BX), Z2, Z2
-	VADDPS 192(BX), Z3, Z3
-	VADDPS 256(BX), Z4, Z4
-	VADDPS 320(BX), Z5, Z5
-	VADDPS 384(BX), Z6, Z6
-	VADDPS 448(BX), Z7, Z7
-	ADDQ   $0x00000200, BX
-	SUBQ   $0x08, R8
-	JGE    whole
-
-rest:
-	ADDQ   $0x08, R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS (BX), Z0, Z0
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS 64(BX), Z1, Z1
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS 128(BX), Z2, Z2
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS 192(BX), Z3, Z3
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS 256(BX), Z4, Z4
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS 320(BX), Z5, Z5
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPS 384(BX), Z6, Z6
-	DECQ   R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VMOVUPS Z4, 256(AX)
-	VMOVUPS Z5, 320(AX)
-	VMOVUPS Z6, 384(AX)
-	VMOVUPS Z7, 448(AX)
-	VZEROUPPER
-	RET
-
-// func addFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·addFloat64AVX512(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VADDPD  (BX), Z0, Z0
-	VADDPD  64(BX), Z1, Z1
-	VADDPD  128(BX), Z2, Z2
-	VADDPD  192(BX), Z3, Z3
-	VADDPD  256(BX), Z4, Z4
-	VADDPD  320(BX), Z5, Z5
-	VADDPD  384(BX), Z6, Z6
-	VADDPD  448(BX), Z7, Z7
-	ADDQ    $0x00000200, BX
-	CMPQ    DI, BX
-	CMOVQEQ CX, BX
-	DECQ    R8
-	JNZ     repeated
-	JMP     done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VADDPD (BX), Z0, Z0
-	VADDPD 64(BX), Z1, Z1
-	VADDPD 128(BX), Z2, Z2
-	VADDPD 192(BX), Z3, Z3
-	VADDPD 256(BX), Z4, Z4
-	VADDPD 320(BX), Z5, Z5
-	VADDPD 384(BX), Z6, Z6
-	VADDPD 448(BX), Z7, Z7
-	ADDQ   $0x00000200, BX
-	SUBQ   $0x08, R8
-	JGE    whole
-
-rest:
-	ADDQ   $0x08, R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD (BX), Z0, Z0
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD 64(BX), Z1, Z1
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD 128(BX), Z2, Z2
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD 192(BX), Z3, Z3
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD 256(BX), Z4, Z4
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD 320(BX), Z5, Z5
-	DECQ   R8
-	TESTQ  R8, R8
-	JZ     next
-	VADDPD 384(BX), Z6, Z6
-	DECQ   R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VMOVUPS Z4, 256(AX)
-	VMOVUPS Z5, 320(AX)
-	VMOVUPS Z6, 384(AX)
-	VMOVUPS Z7, 448(AX)
-	VZEROUPPER
-	RET
-
-// func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·addFloat16AVX512(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS       (BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       128(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       256(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       384(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	CMPQ          DI, BX
-	CMOVQEQ       CX, BX
-	DECQ          R8
-	JNZ           repeated
-	JMP           done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS       (BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       128(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       256(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       384(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	SUBQ          $0x08, R8
-	JGE           whole
-
-rest:
-	ADDQ          $0x08, R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       (BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       64(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       128(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       192(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       256(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       320(BX), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       384(BX), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VZEROUPPER
-	RET
-
-// func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·addBFloat16AVX512(SB), NOSPLIT, $0-40
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
-	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
-	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS       (BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       128(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       256(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       384(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	CMPQ          DI, BX
-	CMOVQEQ       CX, BX
-	DECQ          R8
-	JNZ           repeated
-	JMP           done
-
-row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS       (BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       128(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       256(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	VMOVUPS       384(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	SUBQ          $0x08, R8
-	JGE           whole
-
-rest:
-	ADDQ          $0x08, R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       (BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       64(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       128(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       192(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       256(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       320(BX), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
-	JZ            next
-	VMOVUPS       384(BX), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VZEROUPPER
-	RET
-
-// func addAskInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskInt32AVX512(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VPADDD     (SI), Z0, Z0
-	VPADDD     64(SI), Z1, Z1
-	PREFETCHT1 128(SI)(BX*1)
-	VPADDD     128(SI), Z2, Z2
-	VPADDD     192(SI), Z3, Z3
-	PREFETCHT1 256(SI)(BX*1)
-	VPADDD     256(SI), Z4, Z4
-	VPADDD     320(SI), Z5, Z5
-	PREFETCHT1 384(SI)(BX*1)
-	VPADDD     384(SI), Z6, Z6
-	VPADDD     448(SI), Z7, Z7
-	ADDQ       $0x00000200, SI
-	CMPQ       R8, SI
-	CMOVQEQ    CX, SI
-	DECQ       R9
-	JNZ        repeated
-	JMP        done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VPADDD     (SI), Z0, Z0
-	VPADDD     64(SI), Z1, Z1
-	PREFETCHT1 128(SI)(BX*1)
-	VPADDD     128(SI), Z2, Z2
-	VPADDD     192(SI), Z3, Z3
-	PREFETCHT1 256(SI)(BX*1)
-	VPADDD     256(SI), Z4, Z4
-	VPADDD     320(SI), Z5, Z5
-	PREFETCHT1 384(SI)(BX*1)
-	VPADDD     384(SI), Z6, Z6
-	VPADDD     448(SI), Z7, Z7
-	ADDQ       $0x00000200, SI
-	SUBQ       $0x08, R9
-	JGE        whole
-
-rest:
-	ADDQ       $0x08, R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 (SI)(BX*1)
-	VPADDD     (SI), Z0, Z0
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VPADDD     64(SI), Z1, Z1
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 128(SI)(BX*1)
-	VPADDD     128(SI), Z2, Z2
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VPADDD     192(SI), Z3, Z3
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 256(SI)(BX*1)
-	VPADDD     256(SI), Z4, Z4
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VPADDD     320(SI), Z5, Z5
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 384(SI)(BX*1)
-	VPADDD     384(SI), Z6, Z6
-	DECQ       R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VMOVUPS Z4, 256(AX)
-	VMOVUPS Z5, 320(AX)
-	VMOVUPS Z6, 384(AX)
-	VMOVUPS Z7, 448(AX)
-	VZEROUPPER
-	RET
-
-// func addAskFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskFloat32AVX512(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VADDPS     (SI), Z0, Z0
-	VADDPS     64(SI), Z1, Z1
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPS     128(SI), Z2, Z2
-	VADDPS     192(SI), Z3, Z3
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPS     256(SI), Z4, Z4
-	VADDPS     320(SI), Z5, Z5
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPS     384(SI), Z6, Z6
-	VADDPS     448(SI), Z7, Z7
-	ADDQ       $0x00000200, SI
-	CMPQ       R8, SI
-	CMOVQEQ    CX, SI
-	DECQ       R9
-	JNZ        repeated
-	JMP        done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VADDPS     (SI), Z0, Z0
-	VADDPS     64(SI), Z1, Z1
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPS     128(SI), Z2, Z2
-	VADDPS     192(SI), Z3, Z3
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPS     256(SI), Z4, Z4
-	VADDPS     320(SI), Z5, Z5
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPS     384(SI), Z6, Z6
-	VADDPS     448(SI), Z7, Z7
-	ADDQ       $0x00000200, SI
-	SUBQ       $0x08, R9
-	JGE        whole
-
-rest:
-	ADDQ       $0x08, R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 (SI)(BX*1)
-	VADDPS     (SI), Z0, Z0
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPS     64(SI), Z1, Z1
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPS     128(SI), Z2, Z2
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPS     192(SI), Z3, Z3
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPS     256(SI), Z4, Z4
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPS     320(SI), Z5, Z5
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPS     384(SI), Z6, Z6
-	DECQ       R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VMOVUPS Z4, 256(AX)
-	VMOVUPS Z5, 320(AX)
-	VMOVUPS Z6, 384(AX)
-	VMOVUPS Z7, 448(AX)
-	VZEROUPPER
-	RET
-
-// func addAskFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskFloat64AVX512(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VADDPD     (SI), Z0, Z0
-	VADDPD     64(SI), Z1, Z1
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPD     128(SI), Z2, Z2
-	VADDPD     192(SI), Z3, Z3
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPD     256(SI), Z4, Z4
-	VADDPD     320(SI), Z5, Z5
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPD     384(SI), Z6, Z6
-	VADDPD     448(SI), Z7, Z7
-	ADDQ       $0x00000200, SI
-	CMPQ       R8, SI
-	CMOVQEQ    CX, SI
-	DECQ       R9
-	JNZ        repeated
-	JMP        done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 (SI)(BX*1)
-	VADDPD     (SI), Z0, Z0
-	VADDPD     64(SI), Z1, Z1
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPD     128(SI), Z2, Z2
-	VADDPD     192(SI), Z3, Z3
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPD     256(SI), Z4, Z4
-	VADDPD     320(SI), Z5, Z5
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPD     384(SI), Z6, Z6
-	VADDPD     448(SI), Z7, Z7
-	ADDQ       $0x00000200, SI
-	SUBQ       $0x08, R9
-	JGE        whole
-
-rest:
-	ADDQ       $0x08, R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 (SI)(BX*1)
-	VADDPD     (SI), Z0, Z0
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPD     64(SI), Z1, Z1
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 128(SI)(BX*1)
-	VADDPD     128(SI), Z2, Z2
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPD     192(SI), Z3, Z3
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 256(SI)(BX*1)
-	VADDPD     256(SI), Z4, Z4
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	VADDPD     320(SI), Z5, Z5
-	DECQ       R9
-	TESTQ      R9, R9
-	JZ         next
-	PREFETCHT1 384(SI)(BX*1)
-	VADDPD     384(SI), Z6, Z6
-	DECQ       R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VMOVUPS Z4, 256(AX)
-	VMOVUPS Z5, 320(AX)
-	VMOVUPS Z6, 384(AX)
-	VMOVUPS Z7, 448(AX)
-	VZEROUPPER
-	RET
-
-// func addAskFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskFloat16AVX512(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    (SI)(BX*1)
-	VMOVUPS       (SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    128(SI)(BX*1)
-	VMOVUPS       128(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    256(SI)(BX*1)
-	VMOVUPS       256(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    384(SI)(BX*1)
-	VMOVUPS       384(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, SI
-	CMPQ          R8, SI
-	CMOVQEQ       CX, SI
-	DECQ          R9
-	JNZ           repeated
-	JMP           done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    (SI)(BX*1)
-	VMOVUPS       (SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    128(SI)(BX*1)
-	VMOVUPS       128(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    256(SI)(BX*1)
-	VMOVUPS       256(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    384(SI)(BX*1)
-	VMOVUPS       384(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, SI
-	SUBQ          $0x08, R9
-	JGE           whole
-
-rest:
-	ADDQ          $0x08, R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    (SI)(BX*1)
-	VMOVUPS       (SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	VMOVUPS       64(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    128(SI)(BX*1)
-	VMOVUPS       128(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	VMOVUPS       192(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    256(SI)(BX*1)
-	VMOVUPS       256(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	VMOVUPS       320(SI), Z7
-	VCVTPH2PS     Y7, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPH2PS     Y7, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    384(SI)(BX*1)
-	VMOVUPS       384(SI), Z4
-	VCVTPH2PS     Y4, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VCVTPH2PS     Y4, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VZEROUPPER
-	RET
-
-// func addAskBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskBFloat16AVX512(SB), NOSPLIT, $0-48
-	MOVQ    lanes+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    pitch+32(FP), DX
-	MOVQ    ahead+40(FP), BX
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    CX, SI
-	MOVQ    rows+24(FP), DI
-	MOVQ    groups+16(FP), R8
-	MOVQ    R8, R9
-	ANDQ    $0x07, R9
-	ORQ     DX, R9
-	TESTQ   R9, R9
-	JNZ     row
-	MOVQ    R8, R9
-	SHRQ    $0x03, R9
-	IMULQ   DI, R9
-	TESTQ   R9, R9
-	JZ      done
-	SHLQ    $0x06, R8
-	ADDQ    CX, R8
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    (SI)(BX*1)
-	VMOVUPS       (SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    128(SI)(BX*1)
-	VMOVUPS       128(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    256(SI)(BX*1)
-	VMOVUPS       256(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    384(SI)(BX*1)
-	VMOVUPS       384(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, SI
-	CMPQ          R8, SI
-	CMOVQEQ       CX, SI
-	DECQ          R9
-	JNZ           repeated
-	JMP           done
-
-row:
-	MOVQ R8, R9
-	SUBQ $0x08, R9
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    (SI)(BX*1)
-	VMOVUPS       (SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       64(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    128(SI)(BX*1)
-	VMOVUPS       128(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       192(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    256(SI)(BX*1)
-	VMOVUPS       256(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       320(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    384(SI)(BX*1)
-	VMOVUPS       384(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	VMOVUPS       448(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, SI
-	SUBQ          $0x08, R9
-	JGE           whole
-
-rest:
-	ADDQ          $0x08, R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    (SI)(BX*1)
-	VMOVUPS       (SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	VMOVUPS       64(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    128(SI)(BX*1)
-	VMOVUPS       128(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	VMOVUPS       192(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    256(SI)(BX*1)
-	VMOVUPS       256(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	VMOVUPS       320(SI), Z7
-	VPMOVZXWD     Y7, Z8
-	VPSLLD        $0x10, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VPMOVZXWD     Y7, Z9
-	VPSLLD        $0x10, Z9, Z9
-	VADDPS        Z8, Z2, Z2
-	VADDPS        Z9, Z3, Z3
-	DECQ          R9
-	TESTQ         R9, R9
-	JZ            next
-	PREFETCHT1    384(SI)(BX*1)
-	VMOVUPS       384(SI), Z4
-	VPMOVZXWD     Y4, Z5
-	VPSLLD        $0x10, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z4, Y4
-	VPMOVZXWD     Y4, Z6
-	VPSLLD        $0x10, Z6, Z6
-	VADDPS        Z5, Z0, Z0
-	VADDPS        Z6, Z1, Z1
-	DECQ          R9
-
-next:
-	ADDQ DX, CX
-	MOVQ CX, SI
-	DECQ DI
-	JNZ  row
-
-done:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	VZEROUPPER
-	RET
-
-// func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·fillAVX512(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), AX
-	VPBROADCASTQ value+8(FP), Z0
-	MOVQ         pitch+32(FP), CX
-	MOVQ         AX, DX
-	MOVQ         rows+24(FP), BX
-	MOVQ         groups+16(FP), SI
-	MOVQ         SI, DI
-	ANDQ         $0x07, DI
-	ORQ          CX, DI
-	TESTQ        DI, DI
-	JNZ          row
-	MOVQ         SI, DI
-	SHRQ         $0x03, DI
-	IMULQ        BX, DI
-	TESTQ        DI, DI
-	JZ           done
-	SHLQ         $0x06, SI
-	ADDQ         AX, SI
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS Z0, (DX)
-	VMOVUPS Z0, 64(DX)
-	VMOVUPS Z0, 128(DX)
-	VMOVUPS Z0, 192(DX)
-	VMOVUPS Z0, 256(DX)
-	VMOVUPS Z0, 320(DX)
-	VMOVUPS Z0, 384(DX)
-	VMOVUPS Z0, 448(DX)
-	ADDQ    $0x00000200, DX
-	CMPQ    SI, DX
-	CMOVQEQ AX, DX
-	DECQ    DI
-	JNZ     repeated
-	JMP     done
-
-row:
-	MOVQ SI, DI
-	SUBQ $0x08, DI
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS Z0, (DX)
-	VMOVUPS Z0, 64(DX)
-	VMOVUPS Z0, 128(DX)
-	VMOVUPS Z0, 192(DX)
-	VMOVUPS Z0, 256(DX)
-	VMOVUPS Z0, 320(DX)
-	VMOVUPS Z0, 384(DX)
-	VMOVUPS Z0, 448(DX)
-	ADDQ    $0x00000200, DX
-	SUBQ    $0x08, DI
-	JGE     whole
-
-rest:
-	ADDQ    $0x08, DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, (DX)
-	DECQ    DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, 64(DX)
-	DECQ    DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, 128(DX)
-	DECQ    DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, 192(DX)
-	DECQ    DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, 256(DX)
-	DECQ    DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, 320(DX)
-	DECQ    DI
-	TESTQ   DI, DI
-	JZ      next
-	VMOVUPS Z0, 384(DX)
-	DECQ    DI
-
-next:
-	ADDQ CX, AX
-	MOVQ AX, DX
-	DECQ BX
-	JNZ  row
-
-done:
-	VZEROUPPER
-	RET
-
-// func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·copyAVX512(SB), NOSPLIT, $0-48
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  dstPitch+32(FP), DX
-	MOVQ  srcPitch+40(FP), BX
-	MOVQ  AX, SI
-	MOVQ  CX, DI
-	MOVQ  rows+24(FP), R8
-	MOVQ  groups+16(FP), R9
-	MOVQ  R9, R10
-	ANDQ  $0x07, R10
-	ORQ   DX, R10
-	ORQ   BX, R10
-	TESTQ R10, R10
-	JNZ   row
-	MOVQ  R9, R10
-	SHRQ  $0x03, R10
-	IMULQ R8, R10
-	TESTQ R10, R10
-	JZ    done
-	SHLQ  $0x06, R9
-	ADDQ  AX, R9
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS (DI), Z0
-	VMOVUPS Z0, (SI)
-	VMOVUPS 64(DI), Z1
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS 128(DI), Z2
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS 192(DI), Z3
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS 256(DI), Z4
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS 320(DI), Z5
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS 384(DI), Z6
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS 448(DI), Z7
-	VMOVUPS Z7, 448(SI)
-	ADDQ    $0x00000200, SI
-	ADDQ    $0x00000200, DI
-	CMPQ    R9, SI
-	CMOVQEQ AX, SI
-	CMOVQEQ CX, DI
-	DECQ    R10
-	JNZ     repeated
-	JMP     done
-
-row:
-	MOVQ R9, R10
-	SUBQ $0x08, R10
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS (DI), Z0
-	VMOVUPS Z0, (SI)
-	VMOVUPS 64(DI), Z1
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS 128(DI), Z2
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS 192(DI), Z3
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS 256(DI), Z4
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS 320(DI), Z5
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS 384(DI), Z6
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS 448(DI), Z7
-	VMOVUPS Z7, 448(SI)
-	ADDQ    $0x00000200, SI
-	ADDQ    $0x00000200, DI
-	SUBQ    $0x08, R10
-	JGE     whole
-
-rest:
-	ADDQ    $0x08, R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS (DI), Z0
-	VMOVUPS Z0, (SI)
-	DECQ    R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS 64(DI), Z1
-	VMOVUPS Z1, 64(SI)
-	DECQ    R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS 128(DI), Z2
-	VMOVUPS Z2, 128(SI)
-	DECQ    R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS 192(DI), Z3
-	VMOVUPS Z3, 192(SI)
-	DECQ    R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS 256(DI), Z4
-	VMOVUPS Z4, 256(SI)
-	DECQ    R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS 320(DI), Z5
-	VMOVUPS Z5, 320(SI)
-	DECQ    R10
-	TESTQ   R10, R10
-	JZ      next
-	VMOVUPS 384(DI), Z6
-	VMOVUPS Z6, 384(SI)
-	DECQ    R10
-
-next:
-	ADDQ DX, AX
-	ADDQ BX, CX
-	MOVQ AX, SI
-	MOVQ CX, DI
-	DECQ R8
-	JNZ  row
-
-done:
-	VZEROUPPER
-	RET
-
-// func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·streamAVX512(SB), NOSPLIT, $0-48
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  dstPitch+32(FP), DX
-	MOVQ  srcPitch+40(FP), BX
-	MOVQ  AX, SI
-	MOVQ  CX, DI
-	MOVQ  rows+24(FP), R8
-	MOVQ  groups+16(FP), R9
-	MOVQ  R9, R10
-	ANDQ  $0x07, R10
-	ORQ   DX, R10
-	ORQ   BX, R10
-	TESTQ R10, R10
-	JNZ   row
-	MOVQ  R9, R10
-	SHRQ  $0x03, R10
-	IMULQ R8, R10
-	TESTQ R10, R10
-	JZ    done
-	SHLQ  $0x06, R9
-	ADDQ  AX, R9
-
-repeated:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS  (DI), Z0
-	VMOVNTPS Z0, (SI)
-	VMOVUPS  64(DI), Z1
-	VMOVNTPS Z1, 64(SI)
-	VMOVUPS  128(DI), Z2
-	VMOVNTPS Z2, 128(SI)
-	VMOVUPS  192(DI), Z3
-	VMOVNTPS Z3, 192(SI)
-	VMOVUPS  256(DI), Z4
-	VMOVNTPS Z4, 256(SI)
-	VMOVUPS  320(DI), Z5
-	VMOVNTPS Z5, 320(SI)
-	VMOVUPS  384(DI), Z6
-	VMOVNTPS Z6, 384(SI)
-	VMOVUPS  448(DI), Z7
-	VMOVNTPS Z7, 448(SI)
-	ADDQ     $0x00000200, SI
-	ADDQ     $0x00000200, DI
-	CMPQ     R9, SI
-	CMOVQEQ  AX, SI
-	CMOVQEQ  CX, DI
-	DECQ     R10
-	JNZ      repeated
-	JMP      done
-
-row:
-	MOVQ R9, R10
-	SUBQ $0x08, R10
-	JL   rest
-
-whole:
-	// The measured loop: 512 B of each operand an iteration.
-	VMOVUPS  (DI), Z0
-	VMOVNTPS Z0, (SI)
-	VMOVUPS  64(DI), Z1
-	VMOVNTPS Z1, 64(SI)
-	VMOVUPS  128(DI), Z2
-	VMOVNTPS Z2, 128(SI)
-	VMOVUPS  192(DI), Z3
-	VMOVNTPS Z3, 192(SI)
-	VMOVUPS  256(DI), Z4
-	VMOVNTPS Z4, 256(SI)
-	VMOVUPS  320(DI), Z5
-	VMOVNTPS Z5, 320(SI)
-	VMOVUPS  384(DI), Z6
-	VMOVNTPS Z6, 384(SI)
-	VMOVUPS  448(DI), Z7
-	VMOVNTPS Z7, 448(SI)
-	ADDQ     $0x00000200, SI
-	ADDQ     $0x00000200, DI
-	SUBQ     $0x08, R10
-	JGE      whole
-
-rest:
-	ADDQ     $0x08, R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  (DI), Z0
-	VMOVNTPS Z0, (SI)
-	DECQ     R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  64(DI), Z1
-	VMOVNTPS Z1, 64(SI)
-	DECQ     R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  128(DI), Z2
-	VMOVNTPS Z2, 128(SI)
-	DECQ     R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  192(DI), Z3
-	VMOVNTPS Z3, 192(SI)
-	DECQ     R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  256(DI), Z4
-	VMOVNTPS Z4, 256(SI)
-	DECQ     R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  320(DI), Z5
-	VMOVNTPS Z5, 320(SI)
-	DECQ     R10
-	TESTQ    R10, R10
-	JZ       next
-	VMOVUPS  384(DI), Z6
-	VMOVNTPS Z6, 384(SI)
-	DECQ     R10
-
-next:
-	ADDQ DX, AX
-	ADDQ BX, CX
-	MOVQ AX, SI
-	MOVQ CX, DI
-	DECQ R8
-	JNZ  row
-
-done:
-	VZEROUPPER
-	RET
-
-// func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// func transposeAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·transpose1AVX2(SB), NOSPLIT, $256-64
+TEXT ·transposeAVX2(SB), NOSPLIT, $256-80
+	MOVQ  size+64(FP), AX
+	CMPQ  AX, $0x02
+	JZ    size2
+	CMPQ  AX, $0x04
+	JZ    size4
+	CMPQ  AX, $0x08
+	JZ    size8
+	CMPQ  AX, $0x10
+	JZ    size16
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size1
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -5232,7 +3156,7 @@ TEXT ·transpose1AVX2(SB), NOSPLIT, $256-64
 	IMULQ DI, R10
 	IMULQ R8, R9
 
-tile:
+tilepast0size1:
 	MOVQ       SI, R12
 	SHLQ       $0x05, R12
 	MOVQ       CX, R11
@@ -5367,7 +3291,7 @@ tile:
 	MOVQ       AX, R14
 	MOVQ       $0x00000008, R15
 
-part:
+partpast0size1:
 	MOVQ         R13, R11
 	VMOVQ        (R11), X0
 	ADDQ         SI, R11
@@ -5662,2851 +3586,15 @@ part:
 	ADDQ         BX, R14
 	ADDQ         $0x08, R13
 	DECQ         R15
-	JNZ          part
+	JNZ          partpast0size1
 	ADDQ         DI, AX
 	ADDQ         R8, CX
 	DECQ         DX
-	JNZ          tile
+	JNZ          tilepast0size1
 	VZEROUPPER
 	RET
 
-// func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transpose1AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       CX, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	MOVQ       CX, R12
-	MOVQ       AX, R13
-	MOVQ       $0x00000004, R14
-
-part:
-	MOVQ         R12, R11
-	VMOVDQU      (R11), X0
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X1
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X2
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X3
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X4
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X5
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X6
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X7
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X8
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X9
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X10
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X11
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X12
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X13
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X14
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X15
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z0, Z0
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z1, Z1
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z2, Z2
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z3, Z3
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z4, Z4
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z5, Z5
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z6, Z6
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z7, Z7
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z8, Z8
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z9, Z9
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z10, Z10
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z11, Z11
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z12, Z12
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z13, Z13
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z14, Z14
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z15, Z15
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z0, Z0
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z1, Z1
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z2, Z2
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z3, Z3
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z4, Z4
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z5, Z5
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z6, Z6
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z7, Z7
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z8, Z8
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z9, Z9
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z10, Z10
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z11, Z11
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z12, Z12
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z13, Z13
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z14, Z14
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z15, Z15
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z0, Z0
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z1, Z1
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z2, Z2
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z3, Z3
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z4, Z4
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z5, Z5
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z6, Z6
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z7, Z7
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z8, Z8
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z9, Z9
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z10, Z10
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z11, Z11
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z12, Z12
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z13, Z13
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z14, Z14
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z15, Z15
-	VPUNPCKLBW   Z8, Z0, Z16
-	VPUNPCKHBW   Z8, Z0, Z17
-	VPUNPCKLBW   Z9, Z1, Z18
-	VPUNPCKHBW   Z9, Z1, Z19
-	VPUNPCKLBW   Z10, Z2, Z20
-	VPUNPCKHBW   Z10, Z2, Z21
-	VPUNPCKLBW   Z11, Z3, Z22
-	VPUNPCKHBW   Z11, Z3, Z23
-	VPUNPCKLBW   Z12, Z4, Z24
-	VPUNPCKHBW   Z12, Z4, Z25
-	VPUNPCKLBW   Z13, Z5, Z26
-	VPUNPCKHBW   Z13, Z5, Z27
-	VPUNPCKLBW   Z14, Z6, Z28
-	VPUNPCKHBW   Z14, Z6, Z29
-	VPUNPCKLBW   Z15, Z7, Z30
-	VPUNPCKHBW   Z15, Z7, Z31
-	VPUNPCKLBW   Z24, Z16, Z0
-	VPUNPCKHBW   Z24, Z16, Z1
-	VPUNPCKLBW   Z25, Z17, Z2
-	VPUNPCKHBW   Z25, Z17, Z3
-	VPUNPCKLBW   Z26, Z18, Z4
-	VPUNPCKHBW   Z26, Z18, Z5
-	VPUNPCKLBW   Z27, Z19, Z6
-	VPUNPCKHBW   Z27, Z19, Z7
-	VPUNPCKLBW   Z28, Z20, Z8
-	VPUNPCKHBW   Z28, Z20, Z9
-	VPUNPCKLBW   Z29, Z21, Z10
-	VPUNPCKHBW   Z29, Z21, Z11
-	VPUNPCKLBW   Z30, Z22, Z12
-	VPUNPCKHBW   Z30, Z22, Z13
-	VPUNPCKLBW   Z31, Z23, Z14
-	VPUNPCKHBW   Z31, Z23, Z15
-	VPUNPCKLBW   Z8, Z0, Z16
-	VPUNPCKHBW   Z8, Z0, Z17
-	VPUNPCKLBW   Z9, Z1, Z18
-	VPUNPCKHBW   Z9, Z1, Z19
-	VPUNPCKLBW   Z10, Z2, Z20
-	VPUNPCKHBW   Z10, Z2, Z21
-	VPUNPCKLBW   Z11, Z3, Z22
-	VPUNPCKHBW   Z11, Z3, Z23
-	VPUNPCKLBW   Z12, Z4, Z24
-	VPUNPCKHBW   Z12, Z4, Z25
-	VPUNPCKLBW   Z13, Z5, Z26
-	VPUNPCKHBW   Z13, Z5, Z27
-	VPUNPCKLBW   Z14, Z6, Z28
-	VPUNPCKHBW   Z14, Z6, Z29
-	VPUNPCKLBW   Z15, Z7, Z30
-	VPUNPCKHBW   Z15, Z7, Z31
-	VPUNPCKLBW   Z24, Z16, Z0
-	VPUNPCKHBW   Z24, Z16, Z1
-	VPUNPCKLBW   Z25, Z17, Z2
-	VPUNPCKHBW   Z25, Z17, Z3
-	VPUNPCKLBW   Z26, Z18, Z4
-	VPUNPCKHBW   Z26, Z18, Z5
-	VPUNPCKLBW   Z27, Z19, Z6
-	VPUNPCKHBW   Z27, Z19, Z7
-	VPUNPCKLBW   Z28, Z20, Z8
-	VPUNPCKHBW   Z28, Z20, Z9
-	VPUNPCKLBW   Z29, Z21, Z10
-	VPUNPCKHBW   Z29, Z21, Z11
-	VPUNPCKLBW   Z30, Z22, Z12
-	VPUNPCKHBW   Z30, Z22, Z13
-	VPUNPCKLBW   Z31, Z23, Z14
-	VPUNPCKHBW   Z31, Z23, Z15
-	MOVQ         R13, R11
-	VMOVUPS      Z0, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z1, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z2, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z3, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z4, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z5, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z6, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z7, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z8, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z9, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z10, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z11, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z12, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z13, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z14, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z15, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	MOVQ         R11, R13
-	ADDQ         BX, R13
-	ADDQ         $0x10, R12
-	DECQ         R14
-	JNZ          part
-	ADDQ         DI, AX
-	ADDQ         R8, CX
-	DECQ         DX
-	JNZ          tile
-	VZEROUPPER
-	RET
-
-// func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transpose2AVX2(SB), NOSPLIT, $256-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       SI, R12
-	SHLQ       $0x04, R12
-	MOVQ       CX, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	MOVQ       CX, R13
-	MOVQ       AX, R14
-	MOVQ       $0x00000004, R15
-
-part:
-	MOVQ        R13, R11
-	VMOVDQU     (R11), X0
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X1
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X2
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X3
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X4
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X5
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X6
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X7
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y0, Y0
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y1, Y1
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y2, Y2
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y3, Y3
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y4, Y4
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y5, Y5
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y6, Y6
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y7, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPUNPCKLWD  Y12, Y8, Y0
-	VPUNPCKHWD  Y12, Y8, Y1
-	VPUNPCKLWD  Y13, Y9, Y2
-	VPUNPCKHWD  Y13, Y9, Y3
-	VPUNPCKLWD  Y14, Y10, Y4
-	VPUNPCKHWD  Y14, Y10, Y5
-	VPUNPCKLWD  Y15, Y11, Y6
-	VPUNPCKHWD  Y15, Y11, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VMOVDQU     Y8, (SP)
-	VMOVDQU     Y9, 32(SP)
-	VMOVDQU     Y10, 64(SP)
-	VMOVDQU     Y11, 96(SP)
-	VMOVDQU     Y12, 128(SP)
-	VMOVDQU     Y13, 160(SP)
-	VMOVDQU     Y14, 192(SP)
-	VMOVDQU     Y15, 224(SP)
-	ADDQ        R12, R13
-	MOVQ        R13, R11
-	VMOVDQU     (R11), X0
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X1
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X2
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X3
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X4
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X5
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X6
-	ADDQ        SI, R11
-	VMOVDQU     (R11), X7
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y0, Y0
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y1, Y1
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y2, Y2
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y3, Y3
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y4, Y4
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y5, Y5
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y6, Y6
-	ADDQ        SI, R11
-	VINSERTI128 $0x01, (R11), Y7, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPUNPCKLWD  Y12, Y8, Y0
-	VPUNPCKHWD  Y12, Y8, Y1
-	VPUNPCKLWD  Y13, Y9, Y2
-	VPUNPCKHWD  Y13, Y9, Y3
-	VPUNPCKLWD  Y14, Y10, Y4
-	VPUNPCKHWD  Y14, Y10, Y5
-	VPUNPCKLWD  Y15, Y11, Y6
-	VPUNPCKHWD  Y15, Y11, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	MOVQ        R14, R11
-	VMOVDQU     (SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y8, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     32(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y9, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     64(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y10, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     96(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y11, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     128(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y12, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     160(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y13, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     192(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y14, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVDQU     224(SP), Y0
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y15, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	SUBQ        R12, R13
-	MOVQ        R11, R14
-	ADDQ        BX, R14
-	ADDQ        $0x10, R13
-	DECQ        R15
-	JNZ         part
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         tile
-	VZEROUPPER
-	RET
-
-// func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transpose2AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       CX, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	MOVQ       CX, R12
-	MOVQ       AX, R13
-	MOVQ       $0x00000004, R14
-
-part:
-	MOVQ         R12, R11
-	VMOVDQU      (R11), X0
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X1
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X2
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X3
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X4
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X5
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X6
-	ADDQ         SI, R11
-	VMOVDQU      (R11), X7
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z0, Z0
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z1, Z1
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z2, Z2
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z3, Z3
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z4, Z4
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z5, Z5
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z6, Z6
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x01, (R11), Z7, Z7
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z0, Z0
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z1, Z1
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z2, Z2
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z3, Z3
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z4, Z4
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z5, Z5
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z6, Z6
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x02, (R11), Z7, Z7
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z0, Z0
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z1, Z1
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z2, Z2
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z3, Z3
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z4, Z4
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z5, Z5
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z6, Z6
-	ADDQ         SI, R11
-	VINSERTI32X4 $0x03, (R11), Z7, Z7
-	VPUNPCKLWD   Z4, Z0, Z16
-	VPUNPCKHWD   Z4, Z0, Z17
-	VPUNPCKLWD   Z5, Z1, Z18
-	VPUNPCKHWD   Z5, Z1, Z19
-	VPUNPCKLWD   Z6, Z2, Z20
-	VPUNPCKHWD   Z6, Z2, Z21
-	VPUNPCKLWD   Z7, Z3, Z22
-	VPUNPCKHWD   Z7, Z3, Z23
-	VPUNPCKLWD   Z20, Z16, Z0
-	VPUNPCKHWD   Z20, Z16, Z1
-	VPUNPCKLWD   Z21, Z17, Z2
-	VPUNPCKHWD   Z21, Z17, Z3
-	VPUNPCKLWD   Z22, Z18, Z4
-	VPUNPCKHWD   Z22, Z18, Z5
-	VPUNPCKLWD   Z23, Z19, Z6
-	VPUNPCKHWD   Z23, Z19, Z7
-	VPUNPCKLWD   Z4, Z0, Z16
-	VPUNPCKHWD   Z4, Z0, Z17
-	VPUNPCKLWD   Z5, Z1, Z18
-	VPUNPCKHWD   Z5, Z1, Z19
-	VPUNPCKLWD   Z6, Z2, Z20
-	VPUNPCKHWD   Z6, Z2, Z21
-	VPUNPCKLWD   Z7, Z3, Z22
-	VPUNPCKHWD   Z7, Z3, Z23
-	MOVQ         R13, R11
-	VMOVUPS      Z16, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z17, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z18, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z19, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z20, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z21, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z22, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	ADDQ         BX, R11
-	VMOVUPS      Z23, (R11)
-	PREFETCHT0   63(R11)(R10*1)
-	MOVQ         R11, R13
-	ADDQ         BX, R13
-	ADDQ         $0x10, R12
-	DECQ         R14
-	JNZ          part
-	ADDQ         DI, AX
-	ADDQ         R8, CX
-	DECQ         DX
-	JNZ          tile
-	VZEROUPPER
-	RET
-
-// func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transpose4AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ        CX, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	LEAQ        (SI)(SI*2), R12
-	LEAQ        (CX)(SI*4), R13
-	LEAQ        (R13)(SI*4), R14
-	LEAQ        (R14)(SI*4), R15
-	VMOVUPS     (CX), X0
-	VMOVUPS     (CX)(SI*1), X1
-	VMOVUPS     (CX)(SI*2), X2
-	VMOVUPS     (CX)(R12*1), X3
-	VINSERTF128 $0x01, (R13), Y0, Y0
-	VINSERTF128 $0x01, (R13)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, (R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     (R14), X4
-	VMOVUPS     (R14)(SI*1), X5
-	VMOVUPS     (R14)(SI*2), X6
-	VMOVUPS     (R14)(R12*1), X7
-	VINSERTF128 $0x01, (R15), Y4, Y4
-	VINSERTF128 $0x01, (R15)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, (R15)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, (R15)(R12*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	MOVQ        AX, R11
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y4, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y1, (R11)
-	VMOVUPS     Y5, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y2, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y3, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     16(CX), X0
-	VMOVUPS     16(CX)(SI*1), X1
-	VMOVUPS     16(CX)(SI*2), X2
-	VMOVUPS     16(CX)(R12*1), X3
-	VINSERTF128 $0x01, 16(R13), Y0, Y0
-	VINSERTF128 $0x01, 16(R13)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 16(R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R13)(R12*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     16(R14), X4
-	VMOVUPS     16(R14)(SI*1), X5
-	VMOVUPS     16(R14)(SI*2), X6
-	VMOVUPS     16(R14)(R12*1), X7
-	VINSERTF128 $0x01, 16(R15), Y4, Y4
-	VINSERTF128 $0x01, 16(R15)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 16(R15)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 16(R15)(R12*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y4, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y1, (R11)
-	VMOVUPS     Y5, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y2, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y3, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     32(CX), X0
-	VMOVUPS     32(CX)(SI*1), X1
-	VMOVUPS     32(CX)(SI*2), X2
-	VMOVUPS     32(CX)(R12*1), X3
-	VINSERTF128 $0x01, 32(R13), Y0, Y0
-	VINSERTF128 $0x01, 32(R13)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 32(R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R13)(R12*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     32(R14), X4
-	VMOVUPS     32(R14)(SI*1), X5
-	VMOVUPS     32(R14)(SI*2), X6
-	VMOVUPS     32(R14)(R12*1), X7
-	VINSERTF128 $0x01, 32(R15), Y4, Y4
-	VINSERTF128 $0x01, 32(R15)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 32(R15)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 32(R15)(R12*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y4, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y1, (R11)
-	VMOVUPS     Y5, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y2, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y3, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     48(CX), X0
-	VMOVUPS     48(CX)(SI*1), X1
-	VMOVUPS     48(CX)(SI*2), X2
-	VMOVUPS     48(CX)(R12*1), X3
-	VINSERTF128 $0x01, 48(R13), Y0, Y0
-	VINSERTF128 $0x01, 48(R13)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 48(R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R13)(R12*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     48(R14), X4
-	VMOVUPS     48(R14)(SI*1), X5
-	VMOVUPS     48(R14)(SI*2), X6
-	VMOVUPS     48(R14)(R12*1), X7
-	VINSERTF128 $0x01, 48(R15), Y4, Y4
-	VINSERTF128 $0x01, 48(R15)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 48(R15)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 48(R15)(R12*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	VMOVUPS     Y0, (R11)
-	VMOVUPS     Y4, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y1, (R11)
-	VMOVUPS     Y5, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y2, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y3, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         tile
-	VZEROUPPER
-	RET
-
-// func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transpose8AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ        CX, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	LEAQ        (SI)(SI*2), R12
-	LEAQ        (CX)(SI*4), R13
-	VMOVUPS     (CX), X0
-	VMOVUPS     (CX)(SI*1), X1
-	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, (CX)(R12*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     (R13), X2
-	VMOVUPS     (R13)(SI*1), X3
-	VINSERTF128 $0x01, (R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	MOVQ        AX, R11
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     16(CX), X0
-	VMOVUPS     16(CX)(SI*1), X1
-	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 16(CX)(R12*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     16(R13), X2
-	VMOVUPS     16(R13)(SI*1), X3
-	VINSERTF128 $0x01, 16(R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R13)(R12*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     32(CX), X0
-	VMOVUPS     32(CX)(SI*1), X1
-	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 32(CX)(R12*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     32(R13), X2
-	VMOVUPS     32(R13)(SI*1), X3
-	VINSERTF128 $0x01, 32(R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R13)(R12*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     48(CX), X0
-	VMOVUPS     48(CX)(SI*1), X1
-	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 48(CX)(R12*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     48(R13), X2
-	VMOVUPS     48(R13)(SI*1), X3
-	VINSERTF128 $0x01, 48(R13)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R13)(R12*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         tile
-	VZEROUPPER
-	RET
-
-// func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transpose4AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       CX, R11
-	VMOVUPS    (R11), Z0
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z1
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z2
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z3
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z4
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z5
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z6
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z7
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z8
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z9
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z10
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z12
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z13
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z14
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z15
-	PREFETCHT0 63(R11)(R9*1)
-	VUNPCKLPS  Z1, Z0, Z16
-	VUNPCKHPS  Z1, Z0, Z17
-	VUNPCKLPS  Z3, Z2, Z18
-	VUNPCKHPS  Z3, Z2, Z19
-	VUNPCKLPS  Z5, Z4, Z20
-	VUNPCKHPS  Z5, Z4, Z21
-	VUNPCKLPS  Z7, Z6, Z22
-	VUNPCKHPS  Z7, Z6, Z23
-	VUNPCKLPS  Z9, Z8, Z24
-	VUNPCKHPS  Z9, Z8, Z25
-	VUNPCKLPS  Z11, Z10, Z26
-	VUNPCKHPS  Z11, Z10, Z27
-	VUNPCKLPS  Z13, Z12, Z28
-	VUNPCKHPS  Z13, Z12, Z29
-	VUNPCKLPS  Z15, Z14, Z30
-	VUNPCKHPS  Z15, Z14, Z31
-	VUNPCKLPD  Z18, Z16, Z0
-	VUNPCKHPD  Z18, Z16, Z1
-	VUNPCKLPD  Z19, Z17, Z2
-	VUNPCKHPD  Z19, Z17, Z3
-	VUNPCKLPD  Z22, Z20, Z4
-	VUNPCKHPD  Z22, Z20, Z5
-	VUNPCKLPD  Z23, Z21, Z6
-	VUNPCKHPD  Z23, Z21, Z7
-	VUNPCKLPD  Z26, Z24, Z8
-	VUNPCKHPD  Z26, Z24, Z9
-	VUNPCKLPD  Z27, Z25, Z10
-	VUNPCKHPD  Z27, Z25, Z11
-	VUNPCKLPD  Z30, Z28, Z12
-	VUNPCKHPD  Z30, Z28, Z13
-	VUNPCKLPD  Z31, Z29, Z14
-	VUNPCKHPD  Z31, Z29, Z15
-	VSHUFF32X4 $0x88, Z4, Z0, Z16
-	VSHUFF32X4 $0xdd, Z4, Z0, Z17
-	VSHUFF32X4 $0x88, Z12, Z8, Z18
-	VSHUFF32X4 $0xdd, Z12, Z8, Z19
-	VSHUFF32X4 $0x88, Z18, Z16, Z0
-	VSHUFF32X4 $0x88, Z19, Z17, Z4
-	VSHUFF32X4 $0xdd, Z18, Z16, Z8
-	VSHUFF32X4 $0xdd, Z19, Z17, Z12
-	VSHUFF32X4 $0x88, Z5, Z1, Z20
-	VSHUFF32X4 $0xdd, Z5, Z1, Z21
-	VSHUFF32X4 $0x88, Z13, Z9, Z22
-	VSHUFF32X4 $0xdd, Z13, Z9, Z23
-	VSHUFF32X4 $0x88, Z22, Z20, Z1
-	VSHUFF32X4 $0x88, Z23, Z21, Z5
-	VSHUFF32X4 $0xdd, Z22, Z20, Z9
-	VSHUFF32X4 $0xdd, Z23, Z21, Z13
-	VSHUFF32X4 $0x88, Z6, Z2, Z24
-	VSHUFF32X4 $0xdd, Z6, Z2, Z25
-	VSHUFF32X4 $0x88, Z14, Z10, Z26
-	VSHUFF32X4 $0xdd, Z14, Z10, Z27
-	VSHUFF32X4 $0x88, Z26, Z24, Z2
-	VSHUFF32X4 $0x88, Z27, Z25, Z6
-	VSHUFF32X4 $0xdd, Z26, Z24, Z10
-	VSHUFF32X4 $0xdd, Z27, Z25, Z14
-	VSHUFF32X4 $0x88, Z7, Z3, Z28
-	VSHUFF32X4 $0xdd, Z7, Z3, Z29
-	VSHUFF32X4 $0x88, Z15, Z11, Z30
-	VSHUFF32X4 $0xdd, Z15, Z11, Z31
-	VSHUFF32X4 $0x88, Z30, Z28, Z3
-	VSHUFF32X4 $0x88, Z31, Z29, Z7
-	VSHUFF32X4 $0xdd, Z30, Z28, Z11
-	VSHUFF32X4 $0xdd, Z31, Z29, Z15
-	MOVQ       AX, R11
-	VMOVUPS    Z0, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z1, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z2, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z3, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z4, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z5, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z6, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z7, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z8, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z9, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z10, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z11, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z12, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z13, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z14, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z15, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        tile
-	VZEROUPPER
-	RET
-
-// func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transpose8AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       CX, R11
-	VMOVUPS    (R11), Z0
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z1
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z2
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z3
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z4
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z5
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z6
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z7
-	PREFETCHT0 63(R11)(R9*1)
-	VUNPCKLPD  Z1, Z0, Z8
-	VUNPCKHPD  Z1, Z0, Z9
-	VUNPCKLPD  Z3, Z2, Z10
-	VUNPCKHPD  Z3, Z2, Z11
-	VUNPCKLPD  Z5, Z4, Z12
-	VUNPCKHPD  Z5, Z4, Z13
-	VUNPCKLPD  Z7, Z6, Z14
-	VUNPCKHPD  Z7, Z6, Z15
-	VSHUFF32X4 $0x88, Z10, Z8, Z0
-	VSHUFF32X4 $0xdd, Z10, Z8, Z1
-	VSHUFF32X4 $0x88, Z14, Z12, Z2
-	VSHUFF32X4 $0xdd, Z14, Z12, Z3
-	VSHUFF32X4 $0x88, Z2, Z0, Z8
-	VSHUFF32X4 $0x88, Z3, Z1, Z10
-	VSHUFF32X4 $0xdd, Z2, Z0, Z12
-	VSHUFF32X4 $0xdd, Z3, Z1, Z14
-	VSHUFF32X4 $0x88, Z11, Z9, Z4
-	VSHUFF32X4 $0xdd, Z11, Z9, Z5
-	VSHUFF32X4 $0x88, Z15, Z13, Z6
-	VSHUFF32X4 $0xdd, Z15, Z13, Z7
-	VSHUFF32X4 $0x88, Z6, Z4, Z9
-	VSHUFF32X4 $0x88, Z7, Z5, Z11
-	VSHUFF32X4 $0xdd, Z6, Z4, Z13
-	VSHUFF32X4 $0xdd, Z7, Z5, Z15
-	MOVQ       AX, R11
-	VMOVUPS    Z8, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z9, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z10, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z11, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z12, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z13, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z14, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z15, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        tile
-	VZEROUPPER
-	RET
-
-// func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transpose16AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       CX, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	LEAQ       (SI)(SI*2), R12
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
-	VMOVUPS    (CX)(SI*2), Y2
-	VMOVUPS    (CX)(R12*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	MOVQ       AX, R11
-	VMOVUPS    Y4, (R11)
-	VMOVUPS    Y5, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Y6, (R11)
-	VMOVUPS    Y7, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    32(CX), Y0
-	VMOVUPS    32(CX)(SI*1), Y1
-	VMOVUPS    32(CX)(SI*2), Y2
-	VMOVUPS    32(CX)(R12*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	VMOVUPS    Y4, (R11)
-	VMOVUPS    Y5, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Y6, (R11)
-	VMOVUPS    Y7, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        tile
-	VZEROUPPER
-	RET
-
-// func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transpose16AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-
-tile:
-	MOVQ       CX, R11
-	VMOVUPS    (R11), Z0
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z1
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z2
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z3
-	PREFETCHT0 63(R11)(R9*1)
-	VSHUFF32X4 $0x88, Z1, Z0, Z4
-	VSHUFF32X4 $0xdd, Z1, Z0, Z5
-	VSHUFF32X4 $0x88, Z3, Z2, Z6
-	VSHUFF32X4 $0xdd, Z3, Z2, Z7
-	VSHUFF32X4 $0x88, Z6, Z4, Z0
-	VSHUFF32X4 $0x88, Z7, Z5, Z1
-	VSHUFF32X4 $0xdd, Z6, Z4, Z2
-	VSHUFF32X4 $0xdd, Z7, Z5, Z3
-	MOVQ       AX, R11
-	VMOVUPS    Z0, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z1, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z2, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z3, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        tile
-	VZEROUPPER
-	RET
-
-// func transposePairs8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposePairs8AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-	MOVQ  $0x00000008, R12
-	IMULQ SI, R12
-
-pair:
-	MOVQ $0x00000002, R13
-
-tile:
-	MOVQ        CX, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	ADDQ        SI, R11
-	PREFETCHT0  63(R11)(R9*1)
-	LEAQ        (SI)(SI*2), R14
-	LEAQ        (CX)(SI*4), R15
-	VMOVUPS     (CX), X0
-	VMOVUPS     (CX)(SI*1), X1
-	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, (CX)(R14*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     (R15), X2
-	VMOVUPS     (R15)(SI*1), X3
-	VINSERTF128 $0x01, (R15)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R15)(R14*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	MOVQ        AX, R11
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     16(CX), X0
-	VMOVUPS     16(CX)(SI*1), X1
-	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 16(CX)(R14*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     16(R15), X2
-	VMOVUPS     16(R15)(SI*1), X3
-	VINSERTF128 $0x01, 16(R15)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R15)(R14*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     32(CX), X0
-	VMOVUPS     32(CX)(SI*1), X1
-	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 32(CX)(R14*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     32(R15), X2
-	VMOVUPS     32(R15)(SI*1), X3
-	VINSERTF128 $0x01, 32(R15)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R15)(R14*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     48(CX), X0
-	VMOVUPS     48(CX)(SI*1), X1
-	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 48(CX)(R14*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     48(R15), X2
-	VMOVUPS     48(R15)(SI*1), X3
-	VINSERTF128 $0x01, 48(R15)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R15)(R14*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R11)
-	VMOVUPS     Y6, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	VMOVUPS     Y5, (R11)
-	VMOVUPS     Y7, 32(R11)
-	PREFETCHT0  63(R11)(R10*1)
-	ADDQ        BX, R11
-	ADDQ        $0x40, AX
-	ADDQ        R12, CX
-	DECQ        R13
-	JNZ         tile
-	ADDQ        $-128, AX
-	SUBQ        R12, CX
-	SUBQ        R12, CX
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         pair
-	VZEROUPPER
-	RET
-
-// func transposePairs8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transposePairs8AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-	MOVQ  $0x00000008, R12
-	IMULQ SI, R12
-
-pair:
-	MOVQ $0x00000002, R13
-
-tile:
-	MOVQ       CX, R11
-	VMOVUPS    (R11), Z0
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z1
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z2
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z3
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z4
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z5
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z6
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z7
-	PREFETCHT0 63(R11)(R9*1)
-	VUNPCKLPD  Z1, Z0, Z8
-	VUNPCKHPD  Z1, Z0, Z9
-	VUNPCKLPD  Z3, Z2, Z10
-	VUNPCKHPD  Z3, Z2, Z11
-	VUNPCKLPD  Z5, Z4, Z12
-	VUNPCKHPD  Z5, Z4, Z13
-	VUNPCKLPD  Z7, Z6, Z14
-	VUNPCKHPD  Z7, Z6, Z15
-	VSHUFF32X4 $0x88, Z10, Z8, Z0
-	VSHUFF32X4 $0xdd, Z10, Z8, Z1
-	VSHUFF32X4 $0x88, Z14, Z12, Z2
-	VSHUFF32X4 $0xdd, Z14, Z12, Z3
-	VSHUFF32X4 $0x88, Z2, Z0, Z8
-	VSHUFF32X4 $0x88, Z3, Z1, Z10
-	VSHUFF32X4 $0xdd, Z2, Z0, Z12
-	VSHUFF32X4 $0xdd, Z3, Z1, Z14
-	VSHUFF32X4 $0x88, Z11, Z9, Z4
-	VSHUFF32X4 $0xdd, Z11, Z9, Z5
-	VSHUFF32X4 $0x88, Z15, Z13, Z6
-	VSHUFF32X4 $0xdd, Z15, Z13, Z7
-	VSHUFF32X4 $0x88, Z6, Z4, Z9
-	VSHUFF32X4 $0x88, Z7, Z5, Z11
-	VSHUFF32X4 $0xdd, Z6, Z4, Z13
-	VSHUFF32X4 $0xdd, Z7, Z5, Z15
-	MOVQ       AX, R11
-	VMOVUPS    Z8, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z9, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z10, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z11, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z12, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z13, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z14, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z15, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       $0x40, AX
-	ADDQ       R12, CX
-	DECQ       R13
-	JNZ        tile
-	ADDQ       $-128, AX
-	SUBQ       R12, CX
-	SUBQ       R12, CX
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        pair
-	VZEROUPPER
-	RET
-
-// func transposePairs16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposePairs16AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-	MOVQ  $0x00000004, R12
-	IMULQ SI, R12
-
-pair:
-	MOVQ $0x00000002, R13
-
-tile:
-	MOVQ       CX, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	PREFETCHT0 63(R11)(R9*1)
-	LEAQ       (SI)(SI*2), R14
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
-	VMOVUPS    (CX)(SI*2), Y2
-	VMOVUPS    (CX)(R14*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	MOVQ       AX, R11
-	VMOVUPS    Y4, (R11)
-	VMOVUPS    Y5, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Y6, (R11)
-	VMOVUPS    Y7, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    32(CX), Y0
-	VMOVUPS    32(CX)(SI*1), Y1
-	VMOVUPS    32(CX)(SI*2), Y2
-	VMOVUPS    32(CX)(R14*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	VMOVUPS    Y4, (R11)
-	VMOVUPS    Y5, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Y6, (R11)
-	VMOVUPS    Y7, 32(R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	ADDQ       $0x40, AX
-	ADDQ       R12, CX
-	DECQ       R13
-	JNZ        tile
-	ADDQ       $-128, AX
-	SUBQ       R12, CX
-	SUBQ       R12, CX
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        pair
-	VZEROUPPER
-	RET
-
-// func transposePairs16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transposePairs16AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	MOVQ  R9, R10
-	IMULQ DI, R10
-	IMULQ R8, R9
-	MOVQ  $0x00000004, R12
-	IMULQ SI, R12
-
-pair:
-	MOVQ $0x00000002, R13
-
-tile:
-	MOVQ       CX, R11
-	VMOVUPS    (R11), Z0
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z1
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z2
-	PREFETCHT0 63(R11)(R9*1)
-	ADDQ       SI, R11
-	VMOVUPS    (R11), Z3
-	PREFETCHT0 63(R11)(R9*1)
-	VSHUFF32X4 $0x88, Z1, Z0, Z4
-	VSHUFF32X4 $0xdd, Z1, Z0, Z5
-	VSHUFF32X4 $0x88, Z3, Z2, Z6
-	VSHUFF32X4 $0xdd, Z3, Z2, Z7
-	VSHUFF32X4 $0x88, Z6, Z4, Z0
-	VSHUFF32X4 $0x88, Z7, Z5, Z1
-	VSHUFF32X4 $0xdd, Z6, Z4, Z2
-	VSHUFF32X4 $0xdd, Z7, Z5, Z3
-	MOVQ       AX, R11
-	VMOVUPS    Z0, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z1, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z2, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       BX, R11
-	VMOVUPS    Z3, (R11)
-	PREFETCHT0 63(R11)(R10*1)
-	ADDQ       $0x40, AX
-	ADDQ       R12, CX
-	DECQ       R13
-	JNZ        tile
-	ADDQ       $-128, AX
-	SUBQ       R12, CX
-	SUBQ       R12, CX
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	DECQ       DX
-	JNZ        pair
-	VZEROUPPER
-	RET
-
-// func transposeBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transposeBlock1AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ drain+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ fill+24(FP), BX
-	MOVQ lines+32(FP), SI
-	MOVQ dstPitch+40(FP), DI
-	MOVQ srcPitch+48(FP), R8
-	MOVQ bufferPitch+56(FP), R9
-	LEAQ (R9)(R9*2), R10
-	MOVQ $0x00000020, R11
-
-piece:
-	MOVQ DX, R13
-	MOVQ SI, R12
-	MOVQ BX, R15
-
-line:
-	// The measured loop: 512 B of each operand an iteration.
-	MOVQ        R13, R14
-	VMOVUPS     (R14), Y0
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y1
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y2
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y3
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y4
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y5
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y6
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y7
-	PREFETCHT1  (R14)(R8*8)
-	VPUNPCKLBW  Y4, Y0, Y8
-	VPUNPCKHBW  Y4, Y0, Y9
-	VPUNPCKLBW  Y5, Y1, Y10
-	VPUNPCKHBW  Y5, Y1, Y11
-	VPUNPCKLBW  Y6, Y2, Y12
-	VPUNPCKHBW  Y6, Y2, Y13
-	VPUNPCKLBW  Y7, Y3, Y14
-	VPUNPCKHBW  Y7, Y3, Y15
-	VPUNPCKLBW  Y12, Y8, Y0
-	VPUNPCKHBW  Y12, Y8, Y1
-	VPUNPCKLBW  Y13, Y9, Y2
-	VPUNPCKHBW  Y13, Y9, Y3
-	VPUNPCKLBW  Y14, Y10, Y4
-	VPUNPCKHBW  Y14, Y10, Y5
-	VPUNPCKLBW  Y15, Y11, Y6
-	VPUNPCKHBW  Y15, Y11, Y7
-	VPUNPCKLBW  Y4, Y0, Y8
-	VPUNPCKHBW  Y4, Y0, Y9
-	VPUNPCKLBW  Y5, Y1, Y10
-	VPUNPCKHBW  Y5, Y1, Y11
-	VPUNPCKLBW  Y6, Y2, Y12
-	VPUNPCKHBW  Y6, Y2, Y13
-	VPUNPCKLBW  Y7, Y3, Y14
-	VPUNPCKHBW  Y7, Y3, Y15
-	VPERM2I128  $0x20, Y9, Y8, Y0
-	VPERM2I128  $0x31, Y9, Y8, Y4
-	VPERM2I128  $0x20, Y11, Y10, Y1
-	VPERM2I128  $0x31, Y11, Y10, Y5
-	VPERM2I128  $0x20, Y13, Y12, Y2
-	VPERM2I128  $0x31, Y13, Y12, Y6
-	VPERM2I128  $0x20, Y15, Y14, Y3
-	VPERM2I128  $0x31, Y15, Y14, Y7
-	VMOVUPS     Y0, (R15)
-	VMOVUPS     Y1, 32(R15)
-	VMOVUPS     Y2, 64(R15)
-	VMOVUPS     Y3, 96(R15)
-	VMOVUPS     Y4, 128(R15)
-	VMOVUPS     Y5, 160(R15)
-	VMOVUPS     Y6, 192(R15)
-	VMOVUPS     Y7, 224(R15)
-	VMOVQ       (CX), X0
-	VMOVHPS     (CX)(R9*1), X0, X0
-	VMOVQ       (CX)(R9*2), X8
-	VMOVHPS     (CX)(R10*1), X8, X8
-	VINSERTI128 $0x01, X8, Y0, Y0
-	LEAQ        (CX)(R9*4), R14
-	VMOVQ       (R14), X1
-	VMOVHPS     (R14)(R9*1), X1, X1
-	VMOVQ       (R14)(R9*2), X9
-	VMOVHPS     (R14)(R10*1), X9, X9
-	VINSERTI128 $0x01, X9, Y1, Y1
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X2
-	VMOVHPS     (R14)(R9*1), X2, X2
-	VMOVQ       (R14)(R9*2), X10
-	VMOVHPS     (R14)(R10*1), X10, X10
-	VINSERTI128 $0x01, X10, Y2, Y2
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X3
-	VMOVHPS     (R14)(R9*1), X3, X3
-	VMOVQ       (R14)(R9*2), X11
-	VMOVHPS     (R14)(R10*1), X11, X11
-	VINSERTI128 $0x01, X11, Y3, Y3
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X4
-	VMOVHPS     (R14)(R9*1), X4, X4
-	VMOVQ       (R14)(R9*2), X12
-	VMOVHPS     (R14)(R10*1), X12, X12
-	VINSERTI128 $0x01, X12, Y4, Y4
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X5
-	VMOVHPS     (R14)(R9*1), X5, X5
-	VMOVQ       (R14)(R9*2), X13
-	VMOVHPS     (R14)(R10*1), X13, X13
-	VINSERTI128 $0x01, X13, Y5, Y5
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X6
-	VMOVHPS     (R14)(R9*1), X6, X6
-	VMOVQ       (R14)(R9*2), X14
-	VMOVHPS     (R14)(R10*1), X14, X14
-	VINSERTI128 $0x01, X14, Y6, Y6
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X7
-	VMOVHPS     (R14)(R9*1), X7, X7
-	VMOVQ       (R14)(R9*2), X15
-	VMOVHPS     (R14)(R10*1), X15, X15
-	VINSERTI128 $0x01, X15, Y7, Y7
-	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	ADDQ        DI, AX
-	ADDQ        $0x08, CX
-	MOVQ        R13, R14
-	VMOVUPS     32(R14), Y0
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y1
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y2
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y3
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y4
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y5
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y6
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y7
-	VPUNPCKLBW  Y4, Y0, Y8
-	VPUNPCKHBW  Y4, Y0, Y9
-	VPUNPCKLBW  Y5, Y1, Y10
-	VPUNPCKHBW  Y5, Y1, Y11
-	VPUNPCKLBW  Y6, Y2, Y12
-	VPUNPCKHBW  Y6, Y2, Y13
-	VPUNPCKLBW  Y7, Y3, Y14
-	VPUNPCKHBW  Y7, Y3, Y15
-	VPUNPCKLBW  Y12, Y8, Y0
-	VPUNPCKHBW  Y12, Y8, Y1
-	VPUNPCKLBW  Y13, Y9, Y2
-	VPUNPCKHBW  Y13, Y9, Y3
-	VPUNPCKLBW  Y14, Y10, Y4
-	VPUNPCKHBW  Y14, Y10, Y5
-	VPUNPCKLBW  Y15, Y11, Y6
-	VPUNPCKHBW  Y15, Y11, Y7
-	VPUNPCKLBW  Y4, Y0, Y8
-	VPUNPCKHBW  Y4, Y0, Y9
-	VPUNPCKLBW  Y5, Y1, Y10
-	VPUNPCKHBW  Y5, Y1, Y11
-	VPUNPCKLBW  Y6, Y2, Y12
-	VPUNPCKHBW  Y6, Y2, Y13
-	VPUNPCKLBW  Y7, Y3, Y14
-	VPUNPCKHBW  Y7, Y3, Y15
-	VPERM2I128  $0x20, Y9, Y8, Y0
-	VPERM2I128  $0x31, Y9, Y8, Y4
-	VPERM2I128  $0x20, Y11, Y10, Y1
-	VPERM2I128  $0x31, Y11, Y10, Y5
-	VPERM2I128  $0x20, Y13, Y12, Y2
-	VPERM2I128  $0x31, Y13, Y12, Y6
-	VPERM2I128  $0x20, Y15, Y14, Y3
-	VPERM2I128  $0x31, Y15, Y14, Y7
-	VMOVUPS     Y0, 256(R15)
-	VMOVUPS     Y1, 288(R15)
-	VMOVUPS     Y2, 320(R15)
-	VMOVUPS     Y3, 352(R15)
-	VMOVUPS     Y4, 384(R15)
-	VMOVUPS     Y5, 416(R15)
-	VMOVUPS     Y6, 448(R15)
-	VMOVUPS     Y7, 480(R15)
-	VMOVQ       (CX), X0
-	VMOVHPS     (CX)(R9*1), X0, X0
-	VMOVQ       (CX)(R9*2), X8
-	VMOVHPS     (CX)(R10*1), X8, X8
-	VINSERTI128 $0x01, X8, Y0, Y0
-	LEAQ        (CX)(R9*4), R14
-	VMOVQ       (R14), X1
-	VMOVHPS     (R14)(R9*1), X1, X1
-	VMOVQ       (R14)(R9*2), X9
-	VMOVHPS     (R14)(R10*1), X9, X9
-	VINSERTI128 $0x01, X9, Y1, Y1
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X2
-	VMOVHPS     (R14)(R9*1), X2, X2
-	VMOVQ       (R14)(R9*2), X10
-	VMOVHPS     (R14)(R10*1), X10, X10
-	VINSERTI128 $0x01, X10, Y2, Y2
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X3
-	VMOVHPS     (R14)(R9*1), X3, X3
-	VMOVQ       (R14)(R9*2), X11
-	VMOVHPS     (R14)(R10*1), X11, X11
-	VINSERTI128 $0x01, X11, Y3, Y3
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X4
-	VMOVHPS     (R14)(R9*1), X4, X4
-	VMOVQ       (R14)(R9*2), X12
-	VMOVHPS     (R14)(R10*1), X12, X12
-	VINSERTI128 $0x01, X12, Y4, Y4
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X5
-	VMOVHPS     (R14)(R9*1), X5, X5
-	VMOVQ       (R14)(R9*2), X13
-	VMOVHPS     (R14)(R10*1), X13, X13
-	VINSERTI128 $0x01, X13, Y5, Y5
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X6
-	VMOVHPS     (R14)(R9*1), X6, X6
-	VMOVQ       (R14)(R9*2), X14
-	VMOVHPS     (R14)(R10*1), X14, X14
-	VINSERTI128 $0x01, X14, Y6, Y6
-	LEAQ        (R14)(R9*4), R14
-	VMOVQ       (R14), X7
-	VMOVHPS     (R14)(R9*1), X7, X7
-	VMOVQ       (R14)(R9*2), X15
-	VMOVHPS     (R14)(R10*1), X15, X15
-	VINSERTI128 $0x01, X15, Y7, Y7
-	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	ADDQ        DI, AX
-	ADDQ        $0x08, CX
-	ADDQ        $0x40, R13
-	ADDQ        $0x00000200, R15
-	DECQ        R12
-	JNZ         line
-	LEAQ        (DX)(R8*8), DX
-	ADDQ        R9, BX
-	DECQ        R11
-	JNZ         piece
-	VZEROUPPER
-	RET
-
-// func transposeBlock2AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transposeBlock2AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ drain+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ fill+24(FP), BX
-	MOVQ lines+32(FP), SI
-	MOVQ dstPitch+40(FP), DI
-	MOVQ srcPitch+48(FP), R8
-	MOVQ bufferPitch+56(FP), R9
-	LEAQ (R9)(R9*2), R10
-	MOVQ $0x00000010, R11
-
-piece:
-	MOVQ DX, R13
-	MOVQ SI, R12
-	MOVQ BX, R15
-
-line:
-	// The measured loop: 512 B of each operand an iteration.
-	MOVQ        R13, R14
-	VMOVUPS     (R14), Y0
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y1
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y2
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y3
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y4
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y5
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y6
-	PREFETCHT1  (R14)(R8*8)
-	ADDQ        R8, R14
-	VMOVUPS     (R14), Y7
-	PREFETCHT1  (R14)(R8*8)
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPUNPCKLWD  Y12, Y8, Y0
-	VPUNPCKHWD  Y12, Y8, Y1
-	VPUNPCKLWD  Y13, Y9, Y2
-	VPUNPCKHWD  Y13, Y9, Y3
-	VPUNPCKLWD  Y14, Y10, Y4
-	VPUNPCKHWD  Y14, Y10, Y5
-	VPUNPCKLWD  Y15, Y11, Y6
-	VPUNPCKHWD  Y15, Y11, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPERM2I128  $0x20, Y9, Y8, Y0
-	VPERM2I128  $0x31, Y9, Y8, Y4
-	VPERM2I128  $0x20, Y11, Y10, Y1
-	VPERM2I128  $0x31, Y11, Y10, Y5
-	VPERM2I128  $0x20, Y13, Y12, Y2
-	VPERM2I128  $0x31, Y13, Y12, Y6
-	VPERM2I128  $0x20, Y15, Y14, Y3
-	VPERM2I128  $0x31, Y15, Y14, Y7
-	VMOVUPS     Y0, (R15)
-	VMOVUPS     Y1, 32(R15)
-	VMOVUPS     Y2, 64(R15)
-	VMOVUPS     Y3, 96(R15)
-	VMOVUPS     Y4, 128(R15)
-	VMOVUPS     Y5, 160(R15)
-	VMOVUPS     Y6, 192(R15)
-	VMOVUPS     Y7, 224(R15)
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, (CX)(R9*1), Y0, Y0
-	VMOVDQU     (CX)(R9*2), X1
-	VINSERTI128 $0x01, (CX)(R10*1), Y1, Y1
-	LEAQ        (CX)(R9*4), R14
-	VMOVDQU     (R14), X2
-	VINSERTI128 $0x01, (R14)(R9*1), Y2, Y2
-	VMOVDQU     (R14)(R9*2), X3
-	VINSERTI128 $0x01, (R14)(R10*1), Y3, Y3
-	LEAQ        (R14)(R9*4), R14
-	VMOVDQU     (R14), X4
-	VINSERTI128 $0x01, (R14)(R9*1), Y4, Y4
-	VMOVDQU     (R14)(R9*2), X5
-	VINSERTI128 $0x01, (R14)(R10*1), Y5, Y5
-	LEAQ        (R14)(R9*4), R14
-	VMOVDQU     (R14), X6
-	VINSERTI128 $0x01, (R14)(R9*1), Y6, Y6
-	VMOVDQU     (R14)(R9*2), X7
-	VINSERTI128 $0x01, (R14)(R10*1), Y7, Y7
-	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	ADDQ        DI, AX
-	ADDQ        $0x10, CX
-	MOVQ        R13, R14
-	VMOVUPS     32(R14), Y0
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y1
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y2
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y3
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y4
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y5
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y6
-	ADDQ        R8, R14
-	VMOVUPS     32(R14), Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPUNPCKLWD  Y12, Y8, Y0
-	VPUNPCKHWD  Y12, Y8, Y1
-	VPUNPCKLWD  Y13, Y9, Y2
-	VPUNPCKHWD  Y13, Y9, Y3
-	VPUNPCKLWD  Y14, Y10, Y4
-	VPUNPCKHWD  Y14, Y10, Y5
-	VPUNPCKLWD  Y15, Y11, Y6
-	VPUNPCKHWD  Y15, Y11, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPERM2I128  $0x20, Y9, Y8, Y0
-	VPERM2I128  $0x31, Y9, Y8, Y4
-	VPERM2I128  $0x20, Y11, Y10, Y1
-	VPERM2I128  $0x31, Y11, Y10, Y5
-	VPERM2I128  $0x20, Y13, Y12, Y2
-	VPERM2I128  $0x31, Y13, Y12, Y6
-	VPERM2I128  $0x20, Y15, Y14, Y3
-	VPERM2I128  $0x31, Y15, Y14, Y7
-	VMOVUPS     Y0, 256(R15)
-	VMOVUPS     Y1, 288(R15)
-	VMOVUPS     Y2, 320(R15)
-	VMOVUPS     Y3, 352(R15)
-	VMOVUPS     Y4, 384(R15)
-	VMOVUPS     Y5, 416(R15)
-	VMOVUPS     Y6, 448(R15)
-	VMOVUPS     Y7, 480(R15)
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, (CX)(R9*1), Y0, Y0
-	VMOVDQU     (CX)(R9*2), X1
-	VINSERTI128 $0x01, (CX)(R10*1), Y1, Y1
-	LEAQ        (CX)(R9*4), R14
-	VMOVDQU     (R14), X2
-	VINSERTI128 $0x01, (R14)(R9*1), Y2, Y2
-	VMOVDQU     (R14)(R9*2), X3
-	VINSERTI128 $0x01, (R14)(R10*1), Y3, Y3
-	LEAQ        (R14)(R9*4), R14
-	VMOVDQU     (R14), X4
-	VINSERTI128 $0x01, (R14)(R9*1), Y4, Y4
-	VMOVDQU     (R14)(R9*2), X5
-	VINSERTI128 $0x01, (R14)(R10*1), Y5, Y5
-	LEAQ        (R14)(R9*4), R14
-	VMOVDQU     (R14), X6
-	VINSERTI128 $0x01, (R14)(R9*1), Y6, Y6
-	VMOVDQU     (R14)(R9*2), X7
-	VINSERTI128 $0x01, (R14)(R10*1), Y7, Y7
-	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	ADDQ        DI, AX
-	ADDQ        $0x10, CX
-	ADDQ        $0x40, R13
-	ADDQ        $0x00000200, R15
-	DECQ        R12
-	JNZ         line
-	LEAQ        (DX)(R8*8), DX
-	ADDQ        R9, BX
-	DECQ        R11
-	JNZ         piece
-	VZEROUPPER
-	RET
-
-// func transposeBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, MMX+
-TEXT ·transposeBlock4AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ drain+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ fill+24(FP), BX
-	MOVQ lines+32(FP), SI
-	MOVQ dstPitch+40(FP), DI
-	MOVQ srcPitch+48(FP), R8
-	MOVQ bufferPitch+56(FP), R9
-	LEAQ (R9)(R9*2), R10
-	MOVQ $0x00000008, R11
-
-piece:
-	MOVQ DX, R13
-	MOVQ SI, R12
-	MOVQ BX, R15
-
-line:
-	// The measured loop: 512 B of each operand an iteration.
-	MOVQ       R13, R14
-	VMOVUPS    (R14), Y0
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y1
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y2
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y3
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y4
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y5
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y6
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y7
-	PREFETCHT1 (R14)(R8*8)
-	VUNPCKLPS  Y1, Y0, Y8
-	VUNPCKHPS  Y1, Y0, Y9
-	VUNPCKLPS  Y3, Y2, Y10
-	VUNPCKHPS  Y3, Y2, Y11
-	VUNPCKLPS  Y5, Y4, Y12
-	VUNPCKHPS  Y5, Y4, Y13
-	VUNPCKLPS  Y7, Y6, Y14
-	VUNPCKHPS  Y7, Y6, Y15
-	VUNPCKLPD  Y10, Y8, Y0
-	VUNPCKHPD  Y10, Y8, Y1
-	VUNPCKLPD  Y11, Y9, Y2
-	VUNPCKHPD  Y11, Y9, Y3
-	VUNPCKLPD  Y14, Y12, Y4
-	VUNPCKHPD  Y14, Y12, Y5
-	VUNPCKLPD  Y15, Y13, Y6
-	VUNPCKHPD  Y15, Y13, Y7
-	VPERM2F128 $0x20, Y4, Y0, Y8
-	VPERM2F128 $0x31, Y4, Y0, Y12
-	VPERM2F128 $0x20, Y5, Y1, Y9
-	VPERM2F128 $0x31, Y5, Y1, Y13
-	VPERM2F128 $0x20, Y6, Y2, Y10
-	VPERM2F128 $0x31, Y6, Y2, Y14
-	VPERM2F128 $0x20, Y7, Y3, Y11
-	VPERM2F128 $0x31, Y7, Y3, Y15
-	VMOVUPS    Y8, (R15)
-	VMOVUPS    Y9, 32(R15)
-	VMOVUPS    Y10, 64(R15)
-	VMOVUPS    Y11, 96(R15)
-	VMOVUPS    Y12, 128(R15)
-	VMOVUPS    Y13, 160(R15)
-	VMOVUPS    Y14, 192(R15)
-	VMOVUPS    Y15, 224(R15)
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(R9*1), Y1
-	VMOVUPS    (CX)(R9*2), Y2
-	VMOVUPS    (CX)(R10*1), Y3
-	LEAQ       (CX)(R9*4), R14
-	VMOVUPS    (R14), Y4
-	VMOVUPS    (R14)(R9*1), Y5
-	VMOVUPS    (R14)(R9*2), Y6
-	VMOVUPS    (R14)(R10*1), Y7
-	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y1, 32(AX)
-	VMOVUPS    Y2, 64(AX)
-	VMOVUPS    Y3, 96(AX)
-	VMOVUPS    Y4, 128(AX)
-	VMOVUPS    Y5, 160(AX)
-	VMOVUPS    Y6, 192(AX)
-	VMOVUPS    Y7, 224(AX)
-	ADDQ       DI, AX
-	ADDQ       $0x20, CX
-	MOVQ       R13, R14
-	VMOVUPS    32(R14), Y0
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y1
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y2
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y3
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y4
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y5
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y6
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y7
-	VUNPCKLPS  Y1, Y0, Y8
-	VUNPCKHPS  Y1, Y0, Y9
-	VUNPCKLPS  Y3, Y2, Y10
-	VUNPCKHPS  Y3, Y2, Y11
-	VUNPCKLPS  Y5, Y4, Y12
-	VUNPCKHPS  Y5, Y4, Y13
-	VUNPCKLPS  Y7, Y6, Y14
-	VUNPCKHPS  Y7, Y6, Y15
-	VUNPCKLPD  Y10, Y8, Y0
-	VUNPCKHPD  Y10, Y8, Y1
-	VUNPCKLPD  Y11, Y9, Y2
-	VUNPCKHPD  Y11, Y9, Y3
-	VUNPCKLPD  Y14, Y12, Y4
-	VUNPCKHPD  Y14, Y12, Y5
-	VUNPCKLPD  Y15, Y13, Y6
-	VUNPCKHPD  Y15, Y13, Y7
-	VPERM2F128 $0x20, Y4, Y0, Y8
-	VPERM2F128 $0x31, Y4, Y0, Y12
-	VPERM2F128 $0x20, Y5, Y1, Y9
-	VPERM2F128 $0x31, Y5, Y1, Y13
-	VPERM2F128 $0x20, Y6, Y2, Y10
-	VPERM2F128 $0x31, Y6, Y2, Y14
-	VPERM2F128 $0x20, Y7, Y3, Y11
-	VPERM2F128 $0x31, Y7, Y3, Y15
-	VMOVUPS    Y8, 256(R15)
-	VMOVUPS    Y9, 288(R15)
-	VMOVUPS    Y10, 320(R15)
-	VMOVUPS    Y11, 352(R15)
-	VMOVUPS    Y12, 384(R15)
-	VMOVUPS    Y13, 416(R15)
-	VMOVUPS    Y14, 448(R15)
-	VMOVUPS    Y15, 480(R15)
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(R9*1), Y1
-	VMOVUPS    (CX)(R9*2), Y2
-	VMOVUPS    (CX)(R10*1), Y3
-	LEAQ       (CX)(R9*4), R14
-	VMOVUPS    (R14), Y4
-	VMOVUPS    (R14)(R9*1), Y5
-	VMOVUPS    (R14)(R9*2), Y6
-	VMOVUPS    (R14)(R10*1), Y7
-	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y1, 32(AX)
-	VMOVUPS    Y2, 64(AX)
-	VMOVUPS    Y3, 96(AX)
-	VMOVUPS    Y4, 128(AX)
-	VMOVUPS    Y5, 160(AX)
-	VMOVUPS    Y6, 192(AX)
-	VMOVUPS    Y7, 224(AX)
-	ADDQ       DI, AX
-	ADDQ       $0x20, CX
-	ADDQ       $0x40, R13
-	ADDQ       $0x00000200, R15
-	DECQ       R12
-	JNZ        line
-	LEAQ       (DX)(R8*8), DX
-	ADDQ       R9, BX
-	DECQ       R11
-	JNZ        piece
-	VZEROUPPER
-	RET
-
-// func transposeBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, MMX+
-TEXT ·transposeBlock8AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ drain+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ fill+24(FP), BX
-	MOVQ lines+32(FP), SI
-	MOVQ dstPitch+40(FP), DI
-	MOVQ srcPitch+48(FP), R8
-	MOVQ bufferPitch+56(FP), R9
-	LEAQ (R9)(R9*2), R10
-	MOVQ $0x00000004, R11
-
-piece:
-	MOVQ DX, R13
-	MOVQ SI, R12
-	MOVQ BX, R15
-
-line:
-	// The measured loop: 512 B of each operand an iteration.
-	MOVQ       R13, R14
-	VMOVUPS    (R14), Y0
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y1
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y2
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y3
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y4
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y5
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y6
-	PREFETCHT1 (R14)(R8*8)
-	ADDQ       R8, R14
-	VMOVUPS    (R14), Y7
-	PREFETCHT1 (R14)(R8*8)
-	VUNPCKLPD  Y1, Y0, Y8
-	VUNPCKHPD  Y1, Y0, Y9
-	VUNPCKLPD  Y3, Y2, Y10
-	VUNPCKHPD  Y3, Y2, Y11
-	VPERM2F128 $0x20, Y10, Y8, Y0
-	VPERM2F128 $0x31, Y10, Y8, Y2
-	VPERM2F128 $0x20, Y11, Y9, Y1
-	VPERM2F128 $0x31, Y11, Y9, Y3
-	VMOVUPS    Y0, (R15)
-	VMOVUPS    Y1, 64(R15)
-	VMOVUPS    Y2, 128(R15)
-	VMOVUPS    Y3, 192(R15)
-	VUNPCKLPD  Y5, Y4, Y12
-	VUNPCKHPD  Y5, Y4, Y13
-	VUNPCKLPD  Y7, Y6, Y14
-	VUNPCKHPD  Y7, Y6, Y15
-	VPERM2F128 $0x20, Y14, Y12, Y4
-	VPERM2F128 $0x31, Y14, Y12, Y6
-	VPERM2F128 $0x20, Y15, Y13, Y5
-	VPERM2F128 $0x31, Y15, Y13, Y7
-	VMOVUPS    Y4, 32(R15)
-	VMOVUPS    Y5, 96(R15)
-	VMOVUPS    Y6, 160(R15)
-	VMOVUPS    Y7, 224(R15)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VMOVUPS    (CX)(R9*1), Y10
-	VMOVUPS    32(CX)(R9*1), Y11
-	VMOVUPS    (CX)(R9*2), Y12
-	VMOVUPS    32(CX)(R9*2), Y13
-	VMOVUPS    (CX)(R10*1), Y14
-	VMOVUPS    32(CX)(R10*1), Y15
-	VMOVUPS    Y8, (AX)
-	VMOVUPS    Y9, 32(AX)
-	VMOVUPS    Y10, 64(AX)
-	VMOVUPS    Y11, 96(AX)
-	VMOVUPS    Y12, 128(AX)
-	VMOVUPS    Y13, 160(AX)
-	VMOVUPS    Y14, 192(AX)
-	VMOVUPS    Y15, 224(AX)
-	ADDQ       DI, AX
-	ADDQ       $0x40, CX
-	MOVQ       R13, R14
-	VMOVUPS    32(R14), Y0
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y1
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y2
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y3
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y4
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y5
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y6
-	ADDQ       R8, R14
-	VMOVUPS    32(R14), Y7
-	VUNPCKLPD  Y1, Y0, Y8
-	VUNPCKHPD  Y1, Y0, Y9
-	VUNPCKLPD  Y3, Y2, Y10
-	VUNPCKHPD  Y3, Y2, Y11
-	VPERM2F128 $0x20, Y10, Y8, Y0
-	VPERM2F128 $0x31, Y10, Y8, Y2
-	VPERM2F128 $0x20, Y11, Y9, Y1
-	VPERM2F128 $0x31, Y11, Y9, Y3
-	VMOVUPS    Y0, 256(R15)
-	VMOVUPS    Y1, 320(R15)
-	VMOVUPS    Y2, 384(R15)
-	VMOVUPS    Y3, 448(R15)
-	VUNPCKLPD  Y5, Y4, Y12
-	VUNPCKHPD  Y5, Y4, Y13
-	VUNPCKLPD  Y7, Y6, Y14
-	VUNPCKHPD  Y7, Y6, Y15
-	VPERM2F128 $0x20, Y14, Y12, Y4
-	VPERM2F128 $0x31, Y14, Y12, Y6
-	VPERM2F128 $0x20, Y15, Y13, Y5
-	VPERM2F128 $0x31, Y15, Y13, Y7
-	VMOVUPS    Y4, 288(R15)
-	VMOVUPS    Y5, 352(R15)
-	VMOVUPS    Y6, 416(R15)
-	VMOVUPS    Y7, 480(R15)
-	VMOVUPS    (CX), Y8
-	VMOVUPS    32(CX), Y9
-	VMOVUPS    (CX)(R9*1), Y10
-	VMOVUPS    32(CX)(R9*1), Y11
-	VMOVUPS    (CX)(R9*2), Y12
-	VMOVUPS    32(CX)(R9*2), Y13
-	VMOVUPS    (CX)(R10*1), Y14
-	VMOVUPS    32(CX)(R10*1), Y15
-	VMOVUPS    Y8, (AX)
-	VMOVUPS    Y9, 32(AX)
-	VMOVUPS    Y10, 64(AX)
-	VMOVUPS    Y11, 96(AX)
-	VMOVUPS    Y12, 128(AX)
-	VMOVUPS    Y13, 160(AX)
-	VMOVUPS    Y14, 192(AX)
-	VMOVUPS    Y15, 224(AX)
-	ADDQ       DI, AX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, R13
-	ADDQ       $0x00000200, R15
-	DECQ       R12
-	JNZ        line
-	LEAQ       (DX)(R8*8), DX
-	ADDQ       R9, BX
-	DECQ       R11
-	JNZ        piece
-	VZEROUPPER
-	RET
-
-// func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transposeStream1AVX2(SB), NOSPLIT, $256-64
+past1size1:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -8517,7 +3605,7 @@ TEXT ·transposeStream1AVX2(SB), NOSPLIT, $256-64
 	MOVQ  ahead+56(FP), R9
 	IMULQ R8, R9
 
-tile:
+tilepast1size1:
 	MOVQ       SI, R11
 	SHLQ       $0x05, R11
 	MOVQ       CX, R10
@@ -8652,7 +3740,7 @@ tile:
 	MOVQ       AX, R13
 	MOVQ       $0x00000008, R14
 
-part:
+partpast1size1:
 	MOVQ         R12, R10
 	VMOVQ        (R10), X0
 	ADDQ         SI, R10
@@ -8939,17 +4027,277 @@ part:
 	ADDQ         BX, R13
 	ADDQ         $0x08, R12
 	DECQ         R14
-	JNZ          part
+	JNZ          partpast1size1
 	ADDQ         DI, AX
 	ADDQ         R8, CX
 	DECQ         DX
-	JNZ          tile
+	JNZ          tilepast1size1
 	VZEROUPPER
 	RET
 
-// func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transposeStream1AVX512(SB), NOSPLIT, $0-64
+size2:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size2
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size2:
+	MOVQ       SI, R12
+	SHLQ       $0x04, R12
+	MOVQ       CX, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	MOVQ       CX, R13
+	MOVQ       AX, R14
+	MOVQ       $0x00000004, R15
+
+partpast0size2:
+	MOVQ        R13, R11
+	VMOVDQU     (R11), X0
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X1
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X2
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X3
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X4
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X5
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X6
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X7
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y0, Y0
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y1, Y1
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y2, Y2
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y3, Y3
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y4, Y4
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y5, Y5
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y6, Y6
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y7, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VMOVDQU     Y8, (SP)
+	VMOVDQU     Y9, 32(SP)
+	VMOVDQU     Y10, 64(SP)
+	VMOVDQU     Y11, 96(SP)
+	VMOVDQU     Y12, 128(SP)
+	VMOVDQU     Y13, 160(SP)
+	VMOVDQU     Y14, 192(SP)
+	VMOVDQU     Y15, 224(SP)
+	ADDQ        R12, R13
+	MOVQ        R13, R11
+	VMOVDQU     (R11), X0
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X1
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X2
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X3
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X4
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X5
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X6
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X7
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y0, Y0
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y1, Y1
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y2, Y2
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y3, Y3
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y4, Y4
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y5, Y5
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y6, Y6
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y7, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	MOVQ        R14, R11
+	VMOVDQU     (SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y8, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     32(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y9, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     64(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y10, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     96(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y11, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     128(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y12, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     160(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y13, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     192(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y14, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     224(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y15, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	SUBQ        R12, R13
+	MOVQ        R11, R14
+	ADDQ        BX, R14
+	ADDQ        $0x10, R13
+	DECQ        R15
+	JNZ         partpast0size2
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         tilepast0size2
+	VZEROUPPER
+	RET
+
+past1size2:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -8960,7 +4308,4019 @@ TEXT ·transposeStream1AVX512(SB), NOSPLIT, $0-64
 	MOVQ  ahead+56(FP), R9
 	IMULQ R8, R9
 
-tile:
+tilepast1size2:
+	MOVQ       SI, R11
+	SHLQ       $0x04, R11
+	MOVQ       CX, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	MOVQ       CX, R12
+	MOVQ       AX, R13
+	MOVQ       $0x00000004, R14
+
+partpast1size2:
+	MOVQ        R12, R10
+	VMOVDQU     (R10), X0
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X1
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X2
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X3
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X4
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X5
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X6
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X7
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y0, Y0
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y1, Y1
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y2, Y2
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y3, Y3
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y4, Y4
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y5, Y5
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y6, Y6
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y7, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VMOVDQU     Y8, (SP)
+	VMOVDQU     Y9, 32(SP)
+	VMOVDQU     Y10, 64(SP)
+	VMOVDQU     Y11, 96(SP)
+	VMOVDQU     Y12, 128(SP)
+	VMOVDQU     Y13, 160(SP)
+	VMOVDQU     Y14, 192(SP)
+	VMOVDQU     Y15, 224(SP)
+	ADDQ        R11, R12
+	MOVQ        R12, R10
+	VMOVDQU     (R10), X0
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X1
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X2
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X3
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X4
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X5
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X6
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X7
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y0, Y0
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y1, Y1
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y2, Y2
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y3, Y3
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y4, Y4
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y5, Y5
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y6, Y6
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y7, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	MOVQ        R13, R10
+	VMOVDQU     (SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y8, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     32(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y9, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     64(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y10, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     96(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y11, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     128(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y12, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     160(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y13, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     192(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y14, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     224(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y15, 32(R10)
+	SUBQ        R11, R12
+	MOVQ        R10, R13
+	ADDQ        BX, R13
+	ADDQ        $0x10, R12
+	DECQ        R14
+	JNZ         partpast1size2
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         tilepast1size2
+	VZEROUPPER
+	RET
+
+size4:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size4
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size4:
+	MOVQ        CX, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	LEAQ        (SI)(SI*2), R12
+	LEAQ        (CX)(SI*4), R13
+	LEAQ        (R13)(SI*4), R14
+	LEAQ        (R14)(SI*4), R15
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VMOVUPS     (CX)(SI*2), X2
+	VMOVUPS     (CX)(R12*1), X3
+	VINSERTF128 $0x01, (R13), Y0, Y0
+	VINSERTF128 $0x01, (R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, (R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     (R14), X4
+	VMOVUPS     (R14)(SI*1), X5
+	VMOVUPS     (R14)(SI*2), X6
+	VMOVUPS     (R14)(R12*1), X7
+	VINSERTF128 $0x01, (R15), Y4, Y4
+	VINSERTF128 $0x01, (R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, (R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, (R15)(R12*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	MOVQ        AX, R11
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VMOVUPS     16(CX)(SI*2), X2
+	VMOVUPS     16(CX)(R12*1), X3
+	VINSERTF128 $0x01, 16(R13), Y0, Y0
+	VINSERTF128 $0x01, 16(R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 16(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R13)(R12*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     16(R14), X4
+	VMOVUPS     16(R14)(SI*1), X5
+	VMOVUPS     16(R14)(SI*2), X6
+	VMOVUPS     16(R14)(R12*1), X7
+	VINSERTF128 $0x01, 16(R15), Y4, Y4
+	VINSERTF128 $0x01, 16(R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 16(R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 16(R15)(R12*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VMOVUPS     32(CX)(SI*2), X2
+	VMOVUPS     32(CX)(R12*1), X3
+	VINSERTF128 $0x01, 32(R13), Y0, Y0
+	VINSERTF128 $0x01, 32(R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 32(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R13)(R12*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     32(R14), X4
+	VMOVUPS     32(R14)(SI*1), X5
+	VMOVUPS     32(R14)(SI*2), X6
+	VMOVUPS     32(R14)(R12*1), X7
+	VINSERTF128 $0x01, 32(R15), Y4, Y4
+	VINSERTF128 $0x01, 32(R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 32(R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 32(R15)(R12*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VMOVUPS     48(CX)(SI*2), X2
+	VMOVUPS     48(CX)(R12*1), X3
+	VINSERTF128 $0x01, 48(R13), Y0, Y0
+	VINSERTF128 $0x01, 48(R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 48(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R13)(R12*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     48(R14), X4
+	VMOVUPS     48(R14)(SI*1), X5
+	VMOVUPS     48(R14)(SI*2), X6
+	VMOVUPS     48(R14)(R12*1), X7
+	VINSERTF128 $0x01, 48(R15), Y4, Y4
+	VINSERTF128 $0x01, 48(R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 48(R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 48(R15)(R12*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         tilepast0size4
+	VZEROUPPER
+	RET
+
+past1size4:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+
+tilepast1size4:
+	MOVQ        CX, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	LEAQ        (SI)(SI*2), R11
+	LEAQ        (CX)(SI*4), R12
+	LEAQ        (R12)(SI*4), R13
+	LEAQ        (R13)(SI*4), R14
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VMOVUPS     (CX)(SI*2), X2
+	VMOVUPS     (CX)(R11*1), X3
+	VINSERTF128 $0x01, (R12), Y0, Y0
+	VINSERTF128 $0x01, (R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, (R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R12)(R11*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     (R13), X4
+	VMOVUPS     (R13)(SI*1), X5
+	VMOVUPS     (R13)(SI*2), X6
+	VMOVUPS     (R13)(R11*1), X7
+	VINSERTF128 $0x01, (R14), Y4, Y4
+	VINSERTF128 $0x01, (R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, (R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, (R14)(R11*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	MOVQ        AX, R10
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VMOVUPS     16(CX)(SI*2), X2
+	VMOVUPS     16(CX)(R11*1), X3
+	VINSERTF128 $0x01, 16(R12), Y0, Y0
+	VINSERTF128 $0x01, 16(R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 16(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R12)(R11*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     16(R13), X4
+	VMOVUPS     16(R13)(SI*1), X5
+	VMOVUPS     16(R13)(SI*2), X6
+	VMOVUPS     16(R13)(R11*1), X7
+	VINSERTF128 $0x01, 16(R14), Y4, Y4
+	VINSERTF128 $0x01, 16(R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 16(R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 16(R14)(R11*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VMOVUPS     32(CX)(SI*2), X2
+	VMOVUPS     32(CX)(R11*1), X3
+	VINSERTF128 $0x01, 32(R12), Y0, Y0
+	VINSERTF128 $0x01, 32(R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 32(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R12)(R11*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     32(R13), X4
+	VMOVUPS     32(R13)(SI*1), X5
+	VMOVUPS     32(R13)(SI*2), X6
+	VMOVUPS     32(R13)(R11*1), X7
+	VINSERTF128 $0x01, 32(R14), Y4, Y4
+	VINSERTF128 $0x01, 32(R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 32(R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 32(R14)(R11*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VMOVUPS     48(CX)(SI*2), X2
+	VMOVUPS     48(CX)(R11*1), X3
+	VINSERTF128 $0x01, 48(R12), Y0, Y0
+	VINSERTF128 $0x01, 48(R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 48(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R12)(R11*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y0
+	VUNPCKHPD   Y10, Y8, Y1
+	VUNPCKLPD   Y11, Y9, Y2
+	VUNPCKHPD   Y11, Y9, Y3
+	VMOVUPS     48(R13), X4
+	VMOVUPS     48(R13)(SI*1), X5
+	VMOVUPS     48(R13)(SI*2), X6
+	VMOVUPS     48(R13)(R11*1), X7
+	VINSERTF128 $0x01, 48(R14), Y4, Y4
+	VINSERTF128 $0x01, 48(R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 48(R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 48(R14)(R11*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y4
+	VUNPCKHPD   Y10, Y8, Y5
+	VUNPCKLPD   Y11, Y9, Y6
+	VUNPCKHPD   Y11, Y9, Y7
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         tilepast1size4
+	VZEROUPPER
+	RET
+
+size8:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size8
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size8:
+	MOVQ        CX, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	LEAQ        (SI)(SI*2), R12
+	LEAQ        (CX)(SI*4), R13
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, (CX)(R12*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     (R13), X2
+	VMOVUPS     (R13)(SI*1), X3
+	VINSERTF128 $0x01, (R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	MOVQ        AX, R11
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 16(CX)(R12*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     16(R13), X2
+	VMOVUPS     16(R13)(SI*1), X3
+	VINSERTF128 $0x01, 16(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R13)(R12*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 32(CX)(R12*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     32(R13), X2
+	VMOVUPS     32(R13)(SI*1), X3
+	VINSERTF128 $0x01, 32(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R13)(R12*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 48(CX)(R12*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     48(R13), X2
+	VMOVUPS     48(R13)(SI*1), X3
+	VINSERTF128 $0x01, 48(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R13)(R12*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         tilepast0size8
+	VZEROUPPER
+	RET
+
+past1size8:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+
+tilepast1size8:
+	MOVQ        CX, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	LEAQ        (SI)(SI*2), R11
+	LEAQ        (CX)(SI*4), R12
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, (CX)(R11*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     (R12), X2
+	VMOVUPS     (R12)(SI*1), X3
+	VINSERTF128 $0x01, (R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R12)(R11*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	MOVQ        AX, R10
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 16(CX)(R11*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     16(R12), X2
+	VMOVUPS     16(R12)(SI*1), X3
+	VINSERTF128 $0x01, 16(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R12)(R11*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 32(CX)(R11*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     32(R12), X2
+	VMOVUPS     32(R12)(SI*1), X3
+	VINSERTF128 $0x01, 32(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R12)(R11*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 48(CX)(R11*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     48(R12), X2
+	VMOVUPS     48(R12)(SI*1), X3
+	VINSERTF128 $0x01, 48(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R12)(R11*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         tilepast1size8
+	VZEROUPPER
+	RET
+
+size16:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size16
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size16:
+	MOVQ       CX, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	LEAQ       (SI)(SI*2), R12
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R12*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R11
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R12*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tilepast0size16
+	VZEROUPPER
+	RET
+
+past1size16:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+
+tilepast1size16:
+	MOVQ       CX, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	LEAQ       (SI)(SI*2), R11
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R11*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R10
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R11*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tilepast1size16
+	VZEROUPPER
+	RET
+
+// func transposePairsAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
+// Requires: AVX, MMX+
+TEXT ·transposePairsAVX2(SB), NOSPLIT, $0-80
+	MOVQ  size+64(FP), AX
+	CMPQ  AX, $0x10
+	JZ    size16
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size8
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R12
+	IMULQ SI, R12
+
+pairpast0size8:
+	MOVQ $0x00000002, R13
+
+tilepast0size8:
+	MOVQ        CX, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	LEAQ        (SI)(SI*2), R14
+	LEAQ        (CX)(SI*4), R15
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, (CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     (R15), X2
+	VMOVUPS     (R15)(SI*1), X3
+	VINSERTF128 $0x01, (R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	MOVQ        AX, R11
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 16(CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     16(R15), X2
+	VMOVUPS     16(R15)(SI*1), X3
+	VINSERTF128 $0x01, 16(R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 32(CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     32(R15), X2
+	VMOVUPS     32(R15)(SI*1), X3
+	VINSERTF128 $0x01, 32(R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 48(CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     48(R15), X2
+	VMOVUPS     48(R15)(SI*1), X3
+	VINSERTF128 $0x01, 48(R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	ADDQ        $0x40, AX
+	ADDQ        R12, CX
+	DECQ        R13
+	JNZ         tilepast0size8
+	ADDQ        $-128, AX
+	SUBQ        R12, CX
+	SUBQ        R12, CX
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         pairpast0size8
+	VZEROUPPER
+	RET
+
+past1size8:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R11
+	IMULQ SI, R11
+
+pairpast1size8:
+	MOVQ $0x00000002, R12
+
+tilepast1size8:
+	MOVQ        CX, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	LEAQ        (SI)(SI*2), R13
+	LEAQ        (CX)(SI*4), R14
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, (CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     (R14), X2
+	VMOVUPS     (R14)(SI*1), X3
+	VINSERTF128 $0x01, (R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	MOVQ        AX, R10
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 16(CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     16(R14), X2
+	VMOVUPS     16(R14)(SI*1), X3
+	VINSERTF128 $0x01, 16(R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 32(CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     32(R14), X2
+	VMOVUPS     32(R14)(SI*1), X3
+	VINSERTF128 $0x01, 32(R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 48(CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     48(R14), X2
+	VMOVUPS     48(R14)(SI*1), X3
+	VINSERTF128 $0x01, 48(R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	ADDQ        $0x40, AX
+	ADDQ        R11, CX
+	DECQ        R12
+	JNZ         tilepast1size8
+	ADDQ        $-128, AX
+	SUBQ        R11, CX
+	SUBQ        R11, CX
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         pairpast1size8
+	VZEROUPPER
+	RET
+
+size16:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size16
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000004, R12
+	IMULQ SI, R12
+
+pairpast0size16:
+	MOVQ $0x00000002, R13
+
+tilepast0size16:
+	MOVQ       CX, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	LEAQ       (SI)(SI*2), R14
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R14*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R11
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R14*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	ADDQ       $0x40, AX
+	ADDQ       R12, CX
+	DECQ       R13
+	JNZ        tilepast0size16
+	ADDQ       $-128, AX
+	SUBQ       R12, CX
+	SUBQ       R12, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pairpast0size16
+	VZEROUPPER
+	RET
+
+past1size16:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+	MOVQ  $0x00000004, R11
+	IMULQ SI, R11
+
+pairpast1size16:
+	MOVQ $0x00000002, R12
+
+tilepast1size16:
+	MOVQ       CX, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	LEAQ       (SI)(SI*2), R13
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R13*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R10
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R13*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
+	ADDQ       $0x40, AX
+	ADDQ       R11, CX
+	DECQ       R12
+	JNZ        tilepast1size16
+	ADDQ       $-128, AX
+	SUBQ       R11, CX
+	SUBQ       R11, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pairpast1size16
+	VZEROUPPER
+	RET
+
+// func addInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·addInt32AVX512(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VPADDD  (BX), Z0, Z0
+	VPADDD  64(BX), Z1, Z1
+	VPADDD  128(BX), Z2, Z2
+	VPADDD  192(BX), Z3, Z3
+	VPADDD  256(BX), Z4, Z4
+	VPADDD  320(BX), Z5, Z5
+	VPADDD  384(BX), Z6, Z6
+	VPADDD  448(BX), Z7, Z7
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VPADDD (BX), Z0, Z0
+	VPADDD 64(BX), Z1, Z1
+	VPADDD 128(BX), Z2, Z2
+	VPADDD 192(BX), Z3, Z3
+	VPADDD 256(BX), Z4, Z4
+	VPADDD 320(BX), Z5, Z5
+	VPADDD 384(BX), Z6, Z6
+	VPADDD 448(BX), Z7, Z7
+	ADDQ   $0x00000200, BX
+	SUBQ   $0x08, R8
+	JGE    whole
+
+rest:
+	ADDQ   $0x08, R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD (BX), Z0, Z0
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD 64(BX), Z1, Z1
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD 128(BX), Z2, Z2
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD 192(BX), Z3, Z3
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD 256(BX), Z4, Z4
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD 320(BX), Z5, Z5
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VPADDD 384(BX), Z6, Z6
+	DECQ   R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	VMOVUPS 384(CX), Z6
+	VMOVUPS 448(CX), Z7
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VPADDD     (SI), Z0, Z0
+	VPADDD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(AX*1)
+	VPADDD     128(SI), Z2, Z2
+	VPADDD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(AX*1)
+	VPADDD     256(SI), Z4, Z4
+	VPADDD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(AX*1)
+	VPADDD     384(SI), Z6, Z6
+	VPADDD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    DX, SI
+	DECQ       R9
+	JNZ        repeatedAsks
+	JMP        doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VPADDD     (SI), Z0, Z0
+	VPADDD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(AX*1)
+	VPADDD     128(SI), Z2, Z2
+	VPADDD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(AX*1)
+	VPADDD     256(SI), Z4, Z4
+	VPADDD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(AX*1)
+	VPADDD     384(SI), Z6, Z6
+	VPADDD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
+	JGE        wholeAsks
+
+restAsks:
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 (SI)(AX*1)
+	VPADDD     (SI), Z0, Z0
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VPADDD     64(SI), Z1, Z1
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 128(SI)(AX*1)
+	VPADDD     128(SI), Z2, Z2
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VPADDD     192(SI), Z3, Z3
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 256(SI)(AX*1)
+	VPADDD     256(SI), Z4, Z4
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VPADDD     320(SI), Z5, Z5
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 384(SI)(AX*1)
+	VPADDD     384(SI), Z6, Z6
+	DECQ       R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	VMOVUPS Z4, 256(CX)
+	VMOVUPS Z5, 320(CX)
+	VMOVUPS Z6, 384(CX)
+	VMOVUPS Z7, 448(CX)
+	VZEROUPPER
+	RET
+
+// func addFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·addFloat32AVX512(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPS  (BX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VADDPS  256(BX), Z4, Z4
+	VADDPS  320(BX), Z5, Z5
+	VADDPS  384(BX), Z6, Z6
+	VADDPS  448(BX), Z7, Z7
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPS (BX), Z0, Z0
+	VADDPS 64(BX), Z1, Z1
+	VADDPS 128(BX), Z2, Z2
+	VADDPS 192(BX), Z3, Z3
+	VADDPS 256(BX), Z4, Z4
+	VADDPS 320(BX), Z5, Z5
+	VADDPS 384(BX), Z6, Z6
+	VADDPS 448(BX), Z7, Z7
+	ADDQ   $0x00000200, BX
+	SUBQ   $0x08, R8
+	JGE    whole
+
+rest:
+	ADDQ   $0x08, R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS (BX), Z0, Z0
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS 64(BX), Z1, Z1
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS 128(BX), Z2, Z2
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS 192(BX), Z3, Z3
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS 256(BX), Z4, Z4
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS 320(BX), Z5, Z5
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPS 384(BX), Z6, Z6
+	DECQ   R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	VMOVUPS 384(CX), Z6
+	VMOVUPS 448(CX), Z7
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VADDPS     (SI), Z0, Z0
+	VADDPS     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPS     128(SI), Z2, Z2
+	VADDPS     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPS     256(SI), Z4, Z4
+	VADDPS     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPS     384(SI), Z6, Z6
+	VADDPS     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    DX, SI
+	DECQ       R9
+	JNZ        repeatedAsks
+	JMP        doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VADDPS     (SI), Z0, Z0
+	VADDPS     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPS     128(SI), Z2, Z2
+	VADDPS     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPS     256(SI), Z4, Z4
+	VADDPS     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPS     384(SI), Z6, Z6
+	VADDPS     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
+	JGE        wholeAsks
+
+restAsks:
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 (SI)(AX*1)
+	VADDPS     (SI), Z0, Z0
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPS     64(SI), Z1, Z1
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPS     128(SI), Z2, Z2
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPS     192(SI), Z3, Z3
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPS     256(SI), Z4, Z4
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPS     320(SI), Z5, Z5
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPS     384(SI), Z6, Z6
+	DECQ       R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	VMOVUPS Z4, 256(CX)
+	VMOVUPS Z5, 320(CX)
+	VMOVUPS Z6, 384(CX)
+	VMOVUPS Z7, 448(CX)
+	VZEROUPPER
+	RET
+
+// func addFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·addFloat64AVX512(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPD  (BX), Z0, Z0
+	VADDPD  64(BX), Z1, Z1
+	VADDPD  128(BX), Z2, Z2
+	VADDPD  192(BX), Z3, Z3
+	VADDPD  256(BX), Z4, Z4
+	VADDPD  320(BX), Z5, Z5
+	VADDPD  384(BX), Z6, Z6
+	VADDPD  448(BX), Z7, Z7
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPD (BX), Z0, Z0
+	VADDPD 64(BX), Z1, Z1
+	VADDPD 128(BX), Z2, Z2
+	VADDPD 192(BX), Z3, Z3
+	VADDPD 256(BX), Z4, Z4
+	VADDPD 320(BX), Z5, Z5
+	VADDPD 384(BX), Z6, Z6
+	VADDPD 448(BX), Z7, Z7
+	ADDQ   $0x00000200, BX
+	SUBQ   $0x08, R8
+	JGE    whole
+
+rest:
+	ADDQ   $0x08, R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD (BX), Z0, Z0
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD 64(BX), Z1, Z1
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD 128(BX), Z2, Z2
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD 192(BX), Z3, Z3
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD 256(BX), Z4, Z4
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD 320(BX), Z5, Z5
+	DECQ   R8
+	TESTQ  R8, R8
+	JZ     next
+	VADDPD 384(BX), Z6, Z6
+	DECQ   R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	VMOVUPS 384(CX), Z6
+	VMOVUPS 448(CX), Z7
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VADDPD     (SI), Z0, Z0
+	VADDPD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPD     128(SI), Z2, Z2
+	VADDPD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPD     256(SI), Z4, Z4
+	VADDPD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPD     384(SI), Z6, Z6
+	VADDPD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    DX, SI
+	DECQ       R9
+	JNZ        repeatedAsks
+	JMP        doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1 (SI)(AX*1)
+	VADDPD     (SI), Z0, Z0
+	VADDPD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPD     128(SI), Z2, Z2
+	VADDPD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPD     256(SI), Z4, Z4
+	VADDPD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPD     384(SI), Z6, Z6
+	VADDPD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
+	JGE        wholeAsks
+
+restAsks:
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 (SI)(AX*1)
+	VADDPD     (SI), Z0, Z0
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPD     64(SI), Z1, Z1
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 128(SI)(AX*1)
+	VADDPD     128(SI), Z2, Z2
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPD     192(SI), Z3, Z3
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 256(SI)(AX*1)
+	VADDPD     256(SI), Z4, Z4
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	VADDPD     320(SI), Z5, Z5
+	DECQ       R9
+	TESTQ      R9, R9
+	JZ         nextAsks
+	PREFETCHT1 384(SI)(AX*1)
+	VADDPD     384(SI), Z6, Z6
+	DECQ       R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	VMOVUPS Z4, 256(CX)
+	VMOVUPS Z5, 320(CX)
+	VMOVUPS Z6, 384(CX)
+	VMOVUPS Z7, 448(CX)
+	VZEROUPPER
+	RET
+
+// func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·addFloat16AVX512(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	CMPQ          DI, BX
+	CMOVQEQ       CX, BX
+	DECQ          R8
+	JNZ           repeated
+	JMP           done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	SUBQ          $0x08, R8
+	JGE           whole
+
+rest:
+	ADDQ          $0x08, R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       (BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       64(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       128(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       192(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       256(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       320(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       384(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1    (SI)(AX*1)
+	VMOVUPS       (SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    128(SI)(AX*1)
+	VMOVUPS       128(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    256(SI)(AX*1)
+	VMOVUPS       256(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    384(SI)(AX*1)
+	VMOVUPS       384(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, SI
+	CMPQ          R8, SI
+	CMOVQEQ       DX, SI
+	DECQ          R9
+	JNZ           repeatedAsks
+	JMP           doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1    (SI)(AX*1)
+	VMOVUPS       (SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    128(SI)(AX*1)
+	VMOVUPS       128(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    256(SI)(AX*1)
+	VMOVUPS       256(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    384(SI)(AX*1)
+	VMOVUPS       384(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, SI
+	SUBQ          $0x08, R9
+	JGE           wholeAsks
+
+restAsks:
+	ADDQ          $0x08, R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    (SI)(AX*1)
+	VMOVUPS       (SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	VMOVUPS       64(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    128(SI)(AX*1)
+	VMOVUPS       128(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	VMOVUPS       192(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    256(SI)(AX*1)
+	VMOVUPS       256(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	VMOVUPS       320(SI), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    384(SI)(AX*1)
+	VMOVUPS       384(SI), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	VZEROUPPER
+	RET
+
+// func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·addBFloat16AVX512(SB), NOSPLIT, $0-48
+	MOVQ    ahead+40(FP), AX
+	TESTQ   AX, AX
+	JNZ     asks
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	CMPQ          DI, BX
+	CMOVQEQ       CX, BX
+	DECQ          R8
+	JNZ           repeated
+	JMP           done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	SUBQ          $0x08, R8
+	JGE           whole
+
+rest:
+	ADDQ          $0x08, R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       (BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       64(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       128(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       192(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       256(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       320(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       384(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+asks:
+	MOVQ    ahead+40(FP), AX
+	MOVQ    lanes+0(FP), CX
+	MOVQ    x+8(FP), DX
+	MOVQ    pitch+32(FP), BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	MOVQ    DX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     BX, R9
+	TESTQ   R9, R9
+	JNZ     rowAsks
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
+	JZ      doneAsks
+	SHLQ    $0x06, R8
+	ADDQ    DX, R8
+
+repeatedAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1    (SI)(AX*1)
+	VMOVUPS       (SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    128(SI)(AX*1)
+	VMOVUPS       128(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    256(SI)(AX*1)
+	VMOVUPS       256(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    384(SI)(AX*1)
+	VMOVUPS       384(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, SI
+	CMPQ          R8, SI
+	CMOVQEQ       DX, SI
+	DECQ          R9
+	JNZ           repeatedAsks
+	JMP           doneAsks
+
+rowAsks:
+	MOVQ R8, R9
+	SUBQ $0x08, R9
+	JL   restAsks
+
+wholeAsks:
+	// The measured loop: 512 B of each operand an iteration.
+	PREFETCHT1    (SI)(AX*1)
+	VMOVUPS       (SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    128(SI)(AX*1)
+	VMOVUPS       128(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    256(SI)(AX*1)
+	VMOVUPS       256(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	PREFETCHT1    384(SI)(AX*1)
+	VMOVUPS       384(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, SI
+	SUBQ          $0x08, R9
+	JGE           wholeAsks
+
+restAsks:
+	ADDQ          $0x08, R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    (SI)(AX*1)
+	VMOVUPS       (SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	VMOVUPS       64(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    128(SI)(AX*1)
+	VMOVUPS       128(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	VMOVUPS       192(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    256(SI)(AX*1)
+	VMOVUPS       256(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	VMOVUPS       320(SI), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R9
+	TESTQ         R9, R9
+	JZ            nextAsks
+	PREFETCHT1    384(SI)(AX*1)
+	VMOVUPS       384(SI), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R9
+
+nextAsks:
+	ADDQ BX, DX
+	MOVQ DX, SI
+	DECQ DI
+	JNZ  rowAsks
+
+doneAsks:
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	VZEROUPPER
+	RET
+
+// func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·fillAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VPBROADCASTQ value+8(FP), Z0
+	MOVQ         pitch+32(FP), CX
+	MOVQ         AX, DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         groups+16(FP), SI
+	MOVQ         SI, DI
+	ANDQ         $0x07, DI
+	ORQ          CX, DI
+	TESTQ        DI, DI
+	JNZ          row
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	IMULQ        BX, DI
+	TESTQ        DI, DI
+	JZ           done
+	SHLQ         $0x06, SI
+	ADDQ         AX, SI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z0, 64(DX)
+	VMOVUPS Z0, 128(DX)
+	VMOVUPS Z0, 192(DX)
+	VMOVUPS Z0, 256(DX)
+	VMOVUPS Z0, 320(DX)
+	VMOVUPS Z0, 384(DX)
+	VMOVUPS Z0, 448(DX)
+	ADDQ    $0x00000200, DX
+	CMPQ    SI, DX
+	CMOVQEQ AX, DX
+	DECQ    DI
+	JNZ     repeated
+	JMP     done
+
+row:
+	MOVQ SI, DI
+	SUBQ $0x08, DI
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z0, 64(DX)
+	VMOVUPS Z0, 128(DX)
+	VMOVUPS Z0, 192(DX)
+	VMOVUPS Z0, 256(DX)
+	VMOVUPS Z0, 320(DX)
+	VMOVUPS Z0, 384(DX)
+	VMOVUPS Z0, 448(DX)
+	ADDQ    $0x00000200, DX
+	SUBQ    $0x08, DI
+	JGE     whole
+
+rest:
+	ADDQ    $0x08, DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, (DX)
+	DECQ    DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, 64(DX)
+	DECQ    DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, 128(DX)
+	DECQ    DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, 192(DX)
+	DECQ    DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, 256(DX)
+	DECQ    DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, 320(DX)
+	DECQ    DI
+	TESTQ   DI, DI
+	JZ      next
+	VMOVUPS Z0, 384(DX)
+	DECQ    DI
+
+next:
+	ADDQ CX, AX
+	MOVQ AX, DX
+	DECQ BX
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·copyAVX512(SB), NOSPLIT, $0-56
+	MOVQ  past+48(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstPitch+32(FP), DX
+	MOVQ  srcPitch+40(FP), BX
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+	MOVQ  rows+24(FP), R8
+	MOVQ  groups+16(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $0x07, R10
+	ORQ   DX, R10
+	ORQ   BX, R10
+	TESTQ R10, R10
+	JNZ   rowpast0
+	MOVQ  R9, R10
+	SHRQ  $0x03, R10
+	IMULQ R8, R10
+	TESTQ R10, R10
+	JZ    donepast0
+	SHLQ  $0x06, R9
+	ADDQ  AX, R9
+
+repeatedpast0:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS (DI), Z0
+	VMOVUPS Z0, (SI)
+	VMOVUPS 64(DI), Z1
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS 128(DI), Z2
+	VMOVUPS Z2, 128(SI)
+	VMOVUPS 192(DI), Z3
+	VMOVUPS Z3, 192(SI)
+	VMOVUPS 256(DI), Z4
+	VMOVUPS Z4, 256(SI)
+	VMOVUPS 320(DI), Z5
+	VMOVUPS Z5, 320(SI)
+	VMOVUPS 384(DI), Z6
+	VMOVUPS Z6, 384(SI)
+	VMOVUPS 448(DI), Z7
+	VMOVUPS Z7, 448(SI)
+	ADDQ    $0x00000200, SI
+	ADDQ    $0x00000200, DI
+	CMPQ    R9, SI
+	CMOVQEQ AX, SI
+	CMOVQEQ CX, DI
+	DECQ    R10
+	JNZ     repeatedpast0
+	JMP     donepast0
+
+rowpast0:
+	MOVQ R9, R10
+	SUBQ $0x08, R10
+	JL   restpast0
+
+wholepast0:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS (DI), Z0
+	VMOVUPS Z0, (SI)
+	VMOVUPS 64(DI), Z1
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS 128(DI), Z2
+	VMOVUPS Z2, 128(SI)
+	VMOVUPS 192(DI), Z3
+	VMOVUPS Z3, 192(SI)
+	VMOVUPS 256(DI), Z4
+	VMOVUPS Z4, 256(SI)
+	VMOVUPS 320(DI), Z5
+	VMOVUPS Z5, 320(SI)
+	VMOVUPS 384(DI), Z6
+	VMOVUPS Z6, 384(SI)
+	VMOVUPS 448(DI), Z7
+	VMOVUPS Z7, 448(SI)
+	ADDQ    $0x00000200, SI
+	ADDQ    $0x00000200, DI
+	SUBQ    $0x08, R10
+	JGE     wholepast0
+
+restpast0:
+	ADDQ    $0x08, R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS (DI), Z0
+	VMOVUPS Z0, (SI)
+	DECQ    R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS Z1, 64(SI)
+	DECQ    R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS 128(DI), Z2
+	VMOVUPS Z2, 128(SI)
+	DECQ    R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS 192(DI), Z3
+	VMOVUPS Z3, 192(SI)
+	DECQ    R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS 256(DI), Z4
+	VMOVUPS Z4, 256(SI)
+	DECQ    R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS 320(DI), Z5
+	VMOVUPS Z5, 320(SI)
+	DECQ    R10
+	TESTQ   R10, R10
+	JZ      nextpast0
+	VMOVUPS 384(DI), Z6
+	VMOVUPS Z6, 384(SI)
+	DECQ    R10
+
+nextpast0:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	MOVQ AX, SI
+	MOVQ CX, DI
+	DECQ R8
+	JNZ  rowpast0
+
+donepast0:
+	VZEROUPPER
+	RET
+
+past1:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstPitch+32(FP), DX
+	MOVQ  srcPitch+40(FP), BX
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+	MOVQ  rows+24(FP), R8
+	MOVQ  groups+16(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $0x07, R10
+	ORQ   DX, R10
+	ORQ   BX, R10
+	TESTQ R10, R10
+	JNZ   rowpast1
+	MOVQ  R9, R10
+	SHRQ  $0x03, R10
+	IMULQ R8, R10
+	TESTQ R10, R10
+	JZ    donepast1
+	SHLQ  $0x06, R9
+	ADDQ  AX, R9
+
+repeatedpast1:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS  (DI), Z0
+	VMOVNTPS Z0, (SI)
+	VMOVUPS  64(DI), Z1
+	VMOVNTPS Z1, 64(SI)
+	VMOVUPS  128(DI), Z2
+	VMOVNTPS Z2, 128(SI)
+	VMOVUPS  192(DI), Z3
+	VMOVNTPS Z3, 192(SI)
+	VMOVUPS  256(DI), Z4
+	VMOVNTPS Z4, 256(SI)
+	VMOVUPS  320(DI), Z5
+	VMOVNTPS Z5, 320(SI)
+	VMOVUPS  384(DI), Z6
+	VMOVNTPS Z6, 384(SI)
+	VMOVUPS  448(DI), Z7
+	VMOVNTPS Z7, 448(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, DI
+	CMPQ     R9, SI
+	CMOVQEQ  AX, SI
+	CMOVQEQ  CX, DI
+	DECQ     R10
+	JNZ      repeatedpast1
+	JMP      donepast1
+
+rowpast1:
+	MOVQ R9, R10
+	SUBQ $0x08, R10
+	JL   restpast1
+
+wholepast1:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS  (DI), Z0
+	VMOVNTPS Z0, (SI)
+	VMOVUPS  64(DI), Z1
+	VMOVNTPS Z1, 64(SI)
+	VMOVUPS  128(DI), Z2
+	VMOVNTPS Z2, 128(SI)
+	VMOVUPS  192(DI), Z3
+	VMOVNTPS Z3, 192(SI)
+	VMOVUPS  256(DI), Z4
+	VMOVNTPS Z4, 256(SI)
+	VMOVUPS  320(DI), Z5
+	VMOVNTPS Z5, 320(SI)
+	VMOVUPS  384(DI), Z6
+	VMOVNTPS Z6, 384(SI)
+	VMOVUPS  448(DI), Z7
+	VMOVNTPS Z7, 448(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, DI
+	SUBQ     $0x08, R10
+	JGE      wholepast1
+
+restpast1:
+	ADDQ     $0x08, R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  (DI), Z0
+	VMOVNTPS Z0, (SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  64(DI), Z1
+	VMOVNTPS Z1, 64(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  128(DI), Z2
+	VMOVNTPS Z2, 128(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  192(DI), Z3
+	VMOVNTPS Z3, 192(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  256(DI), Z4
+	VMOVNTPS Z4, 256(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  320(DI), Z5
+	VMOVNTPS Z5, 320(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       nextpast1
+	VMOVUPS  384(DI), Z6
+	VMOVNTPS Z6, 384(SI)
+	DECQ     R10
+
+nextpast1:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	MOVQ AX, SI
+	MOVQ CX, DI
+	DECQ R8
+	JNZ  rowpast1
+
+donepast1:
+	VZEROUPPER
+	RET
+
+// func transposeAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·transposeAVX512(SB), NOSPLIT, $0-80
+	MOVQ  size+64(FP), AX
+	CMPQ  AX, $0x02
+	JZ    size2
+	CMPQ  AX, $0x04
+	JZ    size4
+	CMPQ  AX, $0x08
+	JZ    size8
+	CMPQ  AX, $0x10
+	JZ    size16
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size1
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size1:
+	MOVQ       CX, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	MOVQ       CX, R12
+	MOVQ       AX, R13
+	MOVQ       $0x00000004, R14
+
+partpast0size1:
+	MOVQ         R12, R11
+	VMOVDQU      (R11), X0
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X1
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X2
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X3
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X4
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X5
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X6
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X7
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X8
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X9
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X10
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X11
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X12
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X13
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X14
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X15
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z8, Z8
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z9, Z9
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z10, Z10
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z11, Z11
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z12, Z12
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z13, Z13
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z14, Z14
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z15, Z15
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z8, Z8
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z9, Z9
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z10, Z10
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z11, Z11
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z12, Z12
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z13, Z13
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z14, Z14
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z15, Z15
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z8, Z8
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z9, Z9
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z10, Z10
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z11, Z11
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z12, Z12
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z13, Z13
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z14, Z14
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z15, Z15
+	VPUNPCKLBW   Z8, Z0, Z16
+	VPUNPCKHBW   Z8, Z0, Z17
+	VPUNPCKLBW   Z9, Z1, Z18
+	VPUNPCKHBW   Z9, Z1, Z19
+	VPUNPCKLBW   Z10, Z2, Z20
+	VPUNPCKHBW   Z10, Z2, Z21
+	VPUNPCKLBW   Z11, Z3, Z22
+	VPUNPCKHBW   Z11, Z3, Z23
+	VPUNPCKLBW   Z12, Z4, Z24
+	VPUNPCKHBW   Z12, Z4, Z25
+	VPUNPCKLBW   Z13, Z5, Z26
+	VPUNPCKHBW   Z13, Z5, Z27
+	VPUNPCKLBW   Z14, Z6, Z28
+	VPUNPCKHBW   Z14, Z6, Z29
+	VPUNPCKLBW   Z15, Z7, Z30
+	VPUNPCKHBW   Z15, Z7, Z31
+	VPUNPCKLBW   Z24, Z16, Z0
+	VPUNPCKHBW   Z24, Z16, Z1
+	VPUNPCKLBW   Z25, Z17, Z2
+	VPUNPCKHBW   Z25, Z17, Z3
+	VPUNPCKLBW   Z26, Z18, Z4
+	VPUNPCKHBW   Z26, Z18, Z5
+	VPUNPCKLBW   Z27, Z19, Z6
+	VPUNPCKHBW   Z27, Z19, Z7
+	VPUNPCKLBW   Z28, Z20, Z8
+	VPUNPCKHBW   Z28, Z20, Z9
+	VPUNPCKLBW   Z29, Z21, Z10
+	VPUNPCKHBW   Z29, Z21, Z11
+	VPUNPCKLBW   Z30, Z22, Z12
+	VPUNPCKHBW   Z30, Z22, Z13
+	VPUNPCKLBW   Z31, Z23, Z14
+	VPUNPCKHBW   Z31, Z23, Z15
+	VPUNPCKLBW   Z8, Z0, Z16
+	VPUNPCKHBW   Z8, Z0, Z17
+	VPUNPCKLBW   Z9, Z1, Z18
+	VPUNPCKHBW   Z9, Z1, Z19
+	VPUNPCKLBW   Z10, Z2, Z20
+	VPUNPCKHBW   Z10, Z2, Z21
+	VPUNPCKLBW   Z11, Z3, Z22
+	VPUNPCKHBW   Z11, Z3, Z23
+	VPUNPCKLBW   Z12, Z4, Z24
+	VPUNPCKHBW   Z12, Z4, Z25
+	VPUNPCKLBW   Z13, Z5, Z26
+	VPUNPCKHBW   Z13, Z5, Z27
+	VPUNPCKLBW   Z14, Z6, Z28
+	VPUNPCKHBW   Z14, Z6, Z29
+	VPUNPCKLBW   Z15, Z7, Z30
+	VPUNPCKHBW   Z15, Z7, Z31
+	VPUNPCKLBW   Z24, Z16, Z0
+	VPUNPCKHBW   Z24, Z16, Z1
+	VPUNPCKLBW   Z25, Z17, Z2
+	VPUNPCKHBW   Z25, Z17, Z3
+	VPUNPCKLBW   Z26, Z18, Z4
+	VPUNPCKHBW   Z26, Z18, Z5
+	VPUNPCKLBW   Z27, Z19, Z6
+	VPUNPCKHBW   Z27, Z19, Z7
+	VPUNPCKLBW   Z28, Z20, Z8
+	VPUNPCKHBW   Z28, Z20, Z9
+	VPUNPCKLBW   Z29, Z21, Z10
+	VPUNPCKHBW   Z29, Z21, Z11
+	VPUNPCKLBW   Z30, Z22, Z12
+	VPUNPCKHBW   Z30, Z22, Z13
+	VPUNPCKLBW   Z31, Z23, Z14
+	VPUNPCKHBW   Z31, Z23, Z15
+	MOVQ         R13, R11
+	VMOVUPS      Z0, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z1, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z2, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z3, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z4, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z5, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z6, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z7, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z8, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z9, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z10, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z11, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z12, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z13, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z14, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z15, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	MOVQ         R11, R13
+	ADDQ         BX, R13
+	ADDQ         $0x10, R12
+	DECQ         R14
+	JNZ          partpast0size1
+	ADDQ         DI, AX
+	ADDQ         R8, CX
+	DECQ         DX
+	JNZ          tilepast0size1
+	VZEROUPPER
+	RET
+
+past1size1:
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+
+tilepast1size1:
 	MOVQ       CX, R10
 	PREFETCHT0 63(R10)(R9*1)
 	ADDQ       SI, R10
@@ -9093,7 +8453,7 @@ tile:
 	MOVQ       AX, R12
 	MOVQ       $0x00000004, R13
 
-part:
+partpast1size1:
 	MOVQ         R11, R10
 	VMOVDQU      (R10), X0
 	ADDQ         SI, R10
@@ -9322,17 +8682,18 @@ part:
 	ADDQ         BX, R12
 	ADDQ         $0x10, R11
 	DECQ         R13
-	JNZ          part
+	JNZ          partpast1size1
 	ADDQ         DI, AX
 	ADDQ         R8, CX
 	DECQ         DX
-	JNZ          tile
+	JNZ          tilepast1size1
 	VZEROUPPER
 	RET
 
-// func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transposeStream2AVX2(SB), NOSPLIT, $256-64
+size2:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size2
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -9341,249 +8702,205 @@ TEXT ·transposeStream2AVX2(SB), NOSPLIT, $256-64
 	MOVQ  dstStep+40(FP), DI
 	MOVQ  srcStep+48(FP), R8
 	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
 	IMULQ R8, R9
 
-tile:
-	MOVQ       SI, R11
-	SHLQ       $0x04, R11
-	MOVQ       CX, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
+tilepast0size2:
+	MOVQ       CX, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
 	MOVQ       CX, R12
 	MOVQ       AX, R13
 	MOVQ       $0x00000004, R14
 
-part:
-	MOVQ        R12, R10
-	VMOVDQU     (R10), X0
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X1
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X2
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X3
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X4
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X5
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X6
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X7
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y0, Y0
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y1, Y1
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y2, Y2
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y3, Y3
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y4, Y4
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y5, Y5
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y6, Y6
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y7, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPUNPCKLWD  Y12, Y8, Y0
-	VPUNPCKHWD  Y12, Y8, Y1
-	VPUNPCKLWD  Y13, Y9, Y2
-	VPUNPCKHWD  Y13, Y9, Y3
-	VPUNPCKLWD  Y14, Y10, Y4
-	VPUNPCKHWD  Y14, Y10, Y5
-	VPUNPCKLWD  Y15, Y11, Y6
-	VPUNPCKHWD  Y15, Y11, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VMOVDQU     Y8, (SP)
-	VMOVDQU     Y9, 32(SP)
-	VMOVDQU     Y10, 64(SP)
-	VMOVDQU     Y11, 96(SP)
-	VMOVDQU     Y12, 128(SP)
-	VMOVDQU     Y13, 160(SP)
-	VMOVDQU     Y14, 192(SP)
-	VMOVDQU     Y15, 224(SP)
-	ADDQ        R11, R12
-	MOVQ        R12, R10
-	VMOVDQU     (R10), X0
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X1
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X2
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X3
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X4
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X5
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X6
-	ADDQ        SI, R10
-	VMOVDQU     (R10), X7
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y0, Y0
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y1, Y1
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y2, Y2
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y3, Y3
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y4, Y4
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y5, Y5
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y6, Y6
-	ADDQ        SI, R10
-	VINSERTI128 $0x01, (R10), Y7, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	VPUNPCKLWD  Y12, Y8, Y0
-	VPUNPCKHWD  Y12, Y8, Y1
-	VPUNPCKLWD  Y13, Y9, Y2
-	VPUNPCKHWD  Y13, Y9, Y3
-	VPUNPCKLWD  Y14, Y10, Y4
-	VPUNPCKHWD  Y14, Y10, Y5
-	VPUNPCKLWD  Y15, Y11, Y6
-	VPUNPCKHWD  Y15, Y11, Y7
-	VPUNPCKLWD  Y4, Y0, Y8
-	VPUNPCKHWD  Y4, Y0, Y9
-	VPUNPCKLWD  Y5, Y1, Y10
-	VPUNPCKHWD  Y5, Y1, Y11
-	VPUNPCKLWD  Y6, Y2, Y12
-	VPUNPCKHWD  Y6, Y2, Y13
-	VPUNPCKLWD  Y7, Y3, Y14
-	VPUNPCKHWD  Y7, Y3, Y15
-	MOVQ        R13, R10
-	VMOVDQU     (SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y8, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     32(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y9, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     64(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y10, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     96(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y11, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     128(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y12, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     160(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y13, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     192(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y14, 32(R10)
-	ADDQ        BX, R10
-	VMOVDQU     224(SP), Y0
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y15, 32(R10)
-	SUBQ        R11, R12
-	MOVQ        R10, R13
-	ADDQ        BX, R13
-	ADDQ        $0x10, R12
-	DECQ        R14
-	JNZ         part
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         tile
+partpast0size2:
+	MOVQ         R12, R11
+	VMOVDQU      (R11), X0
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X1
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X2
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X3
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X4
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X5
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X6
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z7, Z7
+	VPUNPCKLWD   Z4, Z0, Z16
+	VPUNPCKHWD   Z4, Z0, Z17
+	VPUNPCKLWD   Z5, Z1, Z18
+	VPUNPCKHWD   Z5, Z1, Z19
+	VPUNPCKLWD   Z6, Z2, Z20
+	VPUNPCKHWD   Z6, Z2, Z21
+	VPUNPCKLWD   Z7, Z3, Z22
+	VPUNPCKHWD   Z7, Z3, Z23
+	VPUNPCKLWD   Z20, Z16, Z0
+	VPUNPCKHWD   Z20, Z16, Z1
+	VPUNPCKLWD   Z21, Z17, Z2
+	VPUNPCKHWD   Z21, Z17, Z3
+	VPUNPCKLWD   Z22, Z18, Z4
+	VPUNPCKHWD   Z22, Z18, Z5
+	VPUNPCKLWD   Z23, Z19, Z6
+	VPUNPCKHWD   Z23, Z19, Z7
+	VPUNPCKLWD   Z4, Z0, Z16
+	VPUNPCKHWD   Z4, Z0, Z17
+	VPUNPCKLWD   Z5, Z1, Z18
+	VPUNPCKHWD   Z5, Z1, Z19
+	VPUNPCKLWD   Z6, Z2, Z20
+	VPUNPCKHWD   Z6, Z2, Z21
+	VPUNPCKLWD   Z7, Z3, Z22
+	VPUNPCKHWD   Z7, Z3, Z23
+	MOVQ         R13, R11
+	VMOVUPS      Z16, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z17, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z18, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z19, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z20, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z21, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z22, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z23, (R11)
+	PREFETCHT0   63(R11)(R10*1)
+	MOVQ         R11, R13
+	ADDQ         BX, R13
+	ADDQ         $0x10, R12
+	DECQ         R14
+	JNZ          partpast0size2
+	ADDQ         DI, AX
+	ADDQ         R8, CX
+	DECQ         DX
+	JNZ          tilepast0size2
 	VZEROUPPER
 	RET
 
-// func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transposeStream2AVX512(SB), NOSPLIT, $0-64
+past1size2:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -9594,7 +8911,7 @@ TEXT ·transposeStream2AVX512(SB), NOSPLIT, $0-64
 	MOVQ  ahead+56(FP), R9
 	IMULQ R8, R9
 
-tile:
+tilepast1size2:
 	MOVQ       CX, R10
 	PREFETCHT0 63(R10)(R9*1)
 	ADDQ       SI, R10
@@ -9663,7 +8980,7 @@ tile:
 	MOVQ       AX, R12
 	MOVQ       $0x00000004, R13
 
-part:
+partpast1size2:
 	MOVQ         R11, R10
 	VMOVDQU      (R10), X0
 	ADDQ         SI, R10
@@ -9772,17 +9089,199 @@ part:
 	ADDQ         BX, R12
 	ADDQ         $0x10, R11
 	DECQ         R13
-	JNZ          part
+	JNZ          partpast1size2
 	ADDQ         DI, AX
 	ADDQ         R8, CX
 	DECQ         DX
-	JNZ          tile
+	JNZ          tilepast1size2
 	VZEROUPPER
 	RET
 
-// func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposeStream4AVX2(SB), NOSPLIT, $0-64
+size4:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size4
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size4:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z4
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z5
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z6
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z7
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z8
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z9
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z10
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z12
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z13
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z14
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z15
+	PREFETCHT0 63(R11)(R9*1)
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z17
+	VUNPCKLPS  Z3, Z2, Z18
+	VUNPCKHPS  Z3, Z2, Z19
+	VUNPCKLPS  Z5, Z4, Z20
+	VUNPCKHPS  Z5, Z4, Z21
+	VUNPCKLPS  Z7, Z6, Z22
+	VUNPCKHPS  Z7, Z6, Z23
+	VUNPCKLPS  Z9, Z8, Z24
+	VUNPCKHPS  Z9, Z8, Z25
+	VUNPCKLPS  Z11, Z10, Z26
+	VUNPCKHPS  Z11, Z10, Z27
+	VUNPCKLPS  Z13, Z12, Z28
+	VUNPCKHPS  Z13, Z12, Z29
+	VUNPCKLPS  Z15, Z14, Z30
+	VUNPCKHPS  Z15, Z14, Z31
+	VUNPCKLPD  Z18, Z16, Z0
+	VUNPCKHPD  Z18, Z16, Z1
+	VUNPCKLPD  Z19, Z17, Z2
+	VUNPCKHPD  Z19, Z17, Z3
+	VUNPCKLPD  Z22, Z20, Z4
+	VUNPCKHPD  Z22, Z20, Z5
+	VUNPCKLPD  Z23, Z21, Z6
+	VUNPCKHPD  Z23, Z21, Z7
+	VUNPCKLPD  Z26, Z24, Z8
+	VUNPCKHPD  Z26, Z24, Z9
+	VUNPCKLPD  Z27, Z25, Z10
+	VUNPCKHPD  Z27, Z25, Z11
+	VUNPCKLPD  Z30, Z28, Z12
+	VUNPCKHPD  Z30, Z28, Z13
+	VUNPCKLPD  Z31, Z29, Z14
+	VUNPCKHPD  Z31, Z29, Z15
+	VSHUFF32X4 $0x88, Z4, Z0, Z16
+	VSHUFF32X4 $0xdd, Z4, Z0, Z17
+	VSHUFF32X4 $0x88, Z12, Z8, Z18
+	VSHUFF32X4 $0xdd, Z12, Z8, Z19
+	VSHUFF32X4 $0x88, Z18, Z16, Z0
+	VSHUFF32X4 $0x88, Z19, Z17, Z4
+	VSHUFF32X4 $0xdd, Z18, Z16, Z8
+	VSHUFF32X4 $0xdd, Z19, Z17, Z12
+	VSHUFF32X4 $0x88, Z5, Z1, Z20
+	VSHUFF32X4 $0xdd, Z5, Z1, Z21
+	VSHUFF32X4 $0x88, Z13, Z9, Z22
+	VSHUFF32X4 $0xdd, Z13, Z9, Z23
+	VSHUFF32X4 $0x88, Z22, Z20, Z1
+	VSHUFF32X4 $0x88, Z23, Z21, Z5
+	VSHUFF32X4 $0xdd, Z22, Z20, Z9
+	VSHUFF32X4 $0xdd, Z23, Z21, Z13
+	VSHUFF32X4 $0x88, Z6, Z2, Z24
+	VSHUFF32X4 $0xdd, Z6, Z2, Z25
+	VSHUFF32X4 $0x88, Z14, Z10, Z26
+	VSHUFF32X4 $0xdd, Z14, Z10, Z27
+	VSHUFF32X4 $0x88, Z26, Z24, Z2
+	VSHUFF32X4 $0x88, Z27, Z25, Z6
+	VSHUFF32X4 $0xdd, Z26, Z24, Z10
+	VSHUFF32X4 $0xdd, Z27, Z25, Z14
+	VSHUFF32X4 $0x88, Z7, Z3, Z28
+	VSHUFF32X4 $0xdd, Z7, Z3, Z29
+	VSHUFF32X4 $0x88, Z15, Z11, Z30
+	VSHUFF32X4 $0xdd, Z15, Z11, Z31
+	VSHUFF32X4 $0x88, Z30, Z28, Z3
+	VSHUFF32X4 $0x88, Z31, Z29, Z7
+	VSHUFF32X4 $0xdd, Z30, Z28, Z11
+	VSHUFF32X4 $0xdd, Z31, Z29, Z15
+	MOVQ       AX, R11
+	VMOVUPS    Z0, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z1, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z2, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z3, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z4, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z5, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z6, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z7, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z8, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z9, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z10, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z11, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z12, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z13, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z14, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z15, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tilepast0size4
+	VZEROUPPER
+	RET
+
+past1size4:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -9793,353 +9292,7 @@ TEXT ·transposeStream4AVX2(SB), NOSPLIT, $0-64
 	MOVQ  ahead+56(FP), R9
 	IMULQ R8, R9
 
-tile:
-	MOVQ        CX, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	LEAQ        (SI)(SI*2), R11
-	LEAQ        (CX)(SI*4), R12
-	LEAQ        (R12)(SI*4), R13
-	LEAQ        (R13)(SI*4), R14
-	VMOVUPS     (CX), X0
-	VMOVUPS     (CX)(SI*1), X1
-	VMOVUPS     (CX)(SI*2), X2
-	VMOVUPS     (CX)(R11*1), X3
-	VINSERTF128 $0x01, (R12), Y0, Y0
-	VINSERTF128 $0x01, (R12)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, (R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R12)(R11*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     (R13), X4
-	VMOVUPS     (R13)(SI*1), X5
-	VMOVUPS     (R13)(SI*2), X6
-	VMOVUPS     (R13)(R11*1), X7
-	VINSERTF128 $0x01, (R14), Y4, Y4
-	VINSERTF128 $0x01, (R14)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, (R14)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, (R14)(R11*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	MOVQ        AX, R10
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y4, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y1, (R10)
-	VMOVNTPS    Y5, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y2, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y3, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     16(CX), X0
-	VMOVUPS     16(CX)(SI*1), X1
-	VMOVUPS     16(CX)(SI*2), X2
-	VMOVUPS     16(CX)(R11*1), X3
-	VINSERTF128 $0x01, 16(R12), Y0, Y0
-	VINSERTF128 $0x01, 16(R12)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 16(R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R12)(R11*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     16(R13), X4
-	VMOVUPS     16(R13)(SI*1), X5
-	VMOVUPS     16(R13)(SI*2), X6
-	VMOVUPS     16(R13)(R11*1), X7
-	VINSERTF128 $0x01, 16(R14), Y4, Y4
-	VINSERTF128 $0x01, 16(R14)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 16(R14)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 16(R14)(R11*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y4, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y1, (R10)
-	VMOVNTPS    Y5, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y2, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y3, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     32(CX), X0
-	VMOVUPS     32(CX)(SI*1), X1
-	VMOVUPS     32(CX)(SI*2), X2
-	VMOVUPS     32(CX)(R11*1), X3
-	VINSERTF128 $0x01, 32(R12), Y0, Y0
-	VINSERTF128 $0x01, 32(R12)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 32(R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R12)(R11*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     32(R13), X4
-	VMOVUPS     32(R13)(SI*1), X5
-	VMOVUPS     32(R13)(SI*2), X6
-	VMOVUPS     32(R13)(R11*1), X7
-	VINSERTF128 $0x01, 32(R14), Y4, Y4
-	VINSERTF128 $0x01, 32(R14)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 32(R14)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 32(R14)(R11*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y4, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y1, (R10)
-	VMOVNTPS    Y5, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y2, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y3, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     48(CX), X0
-	VMOVUPS     48(CX)(SI*1), X1
-	VMOVUPS     48(CX)(SI*2), X2
-	VMOVUPS     48(CX)(R11*1), X3
-	VINSERTF128 $0x01, 48(R12), Y0, Y0
-	VINSERTF128 $0x01, 48(R12)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 48(R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R12)(R11*1), Y3, Y3
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y0
-	VUNPCKHPD   Y10, Y8, Y1
-	VUNPCKLPD   Y11, Y9, Y2
-	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     48(R13), X4
-	VMOVUPS     48(R13)(SI*1), X5
-	VMOVUPS     48(R13)(SI*2), X6
-	VMOVUPS     48(R13)(R11*1), X7
-	VINSERTF128 $0x01, 48(R14), Y4, Y4
-	VINSERTF128 $0x01, 48(R14)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 48(R14)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 48(R14)(R11*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y4
-	VUNPCKHPD   Y10, Y8, Y5
-	VUNPCKLPD   Y11, Y9, Y6
-	VUNPCKHPD   Y11, Y9, Y7
-	VMOVNTPS    Y0, (R10)
-	VMOVNTPS    Y4, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y1, (R10)
-	VMOVNTPS    Y5, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y2, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y3, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         tile
-	VZEROUPPER
-	RET
-
-// func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposeStream8AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	IMULQ R8, R9
-
-tile:
-	MOVQ        CX, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	LEAQ        (SI)(SI*2), R11
-	LEAQ        (CX)(SI*4), R12
-	VMOVUPS     (CX), X0
-	VMOVUPS     (CX)(SI*1), X1
-	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, (CX)(R11*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     (R12), X2
-	VMOVUPS     (R12)(SI*1), X3
-	VINSERTF128 $0x01, (R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R12)(R11*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	MOVQ        AX, R10
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     16(CX), X0
-	VMOVUPS     16(CX)(SI*1), X1
-	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 16(CX)(R11*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     16(R12), X2
-	VMOVUPS     16(R12)(SI*1), X3
-	VINSERTF128 $0x01, 16(R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R12)(R11*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     32(CX), X0
-	VMOVUPS     32(CX)(SI*1), X1
-	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 32(CX)(R11*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     32(R12), X2
-	VMOVUPS     32(R12)(SI*1), X3
-	VINSERTF128 $0x01, 32(R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R12)(R11*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     48(CX), X0
-	VMOVUPS     48(CX)(SI*1), X1
-	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 48(CX)(R11*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     48(R12), X2
-	VMOVUPS     48(R12)(SI*1), X3
-	VINSERTF128 $0x01, 48(R12)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R12)(R11*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         tile
-	VZEROUPPER
-	RET
-
-// func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transposeStream4AVX512(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	IMULQ R8, R9
-
-tile:
+tilepast1size4:
 	MOVQ       CX, R10
 	VMOVUPS    (R10), Z0
 	PREFETCHT0 63(R10)(R9*1)
@@ -10287,13 +9440,107 @@ tile:
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        tile
+	JNZ        tilepast1size4
 	VZEROUPPER
 	RET
 
-// func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transposeStream8AVX512(SB), NOSPLIT, $0-64
+size8:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size8
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tilepast0size8:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z4
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z5
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z6
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z7
+	PREFETCHT0 63(R11)(R9*1)
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z9
+	VUNPCKLPD  Z3, Z2, Z10
+	VUNPCKHPD  Z3, Z2, Z11
+	VUNPCKLPD  Z5, Z4, Z12
+	VUNPCKHPD  Z5, Z4, Z13
+	VUNPCKLPD  Z7, Z6, Z14
+	VUNPCKHPD  Z7, Z6, Z15
+	VSHUFF32X4 $0x88, Z10, Z8, Z0
+	VSHUFF32X4 $0xdd, Z10, Z8, Z1
+	VSHUFF32X4 $0x88, Z14, Z12, Z2
+	VSHUFF32X4 $0xdd, Z14, Z12, Z3
+	VSHUFF32X4 $0x88, Z2, Z0, Z8
+	VSHUFF32X4 $0x88, Z3, Z1, Z10
+	VSHUFF32X4 $0xdd, Z2, Z0, Z12
+	VSHUFF32X4 $0xdd, Z3, Z1, Z14
+	VSHUFF32X4 $0x88, Z11, Z9, Z4
+	VSHUFF32X4 $0xdd, Z11, Z9, Z5
+	VSHUFF32X4 $0x88, Z15, Z13, Z6
+	VSHUFF32X4 $0xdd, Z15, Z13, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z9
+	VSHUFF32X4 $0x88, Z7, Z5, Z11
+	VSHUFF32X4 $0xdd, Z6, Z4, Z13
+	VSHUFF32X4 $0xdd, Z7, Z5, Z15
+	MOVQ       AX, R11
+	VMOVUPS    Z8, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z9, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z10, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z11, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z12, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z13, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z14, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z15, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tilepast0size8
+	VZEROUPPER
+	RET
+
+past1size8:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -10304,7 +9551,7 @@ TEXT ·transposeStream8AVX512(SB), NOSPLIT, $0-64
 	MOVQ  ahead+56(FP), R9
 	IMULQ R8, R9
 
-tile:
+tilepast1size8:
 	MOVQ       CX, R10
 	VMOVUPS    (R10), Z0
 	PREFETCHT0 63(R10)(R9*1)
@@ -10372,13 +9619,14 @@ tile:
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        tile
+	JNZ        tilepast1size8
 	VZEROUPPER
 	RET
 
-// func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposeStream16AVX2(SB), NOSPLIT, $0-64
+size16:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size16
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -10387,57 +9635,51 @@ TEXT ·transposeStream16AVX2(SB), NOSPLIT, $0-64
 	MOVQ  dstStep+40(FP), DI
 	MOVQ  srcStep+48(FP), R8
 	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
 	IMULQ R8, R9
 
-tile:
-	MOVQ       CX, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	LEAQ       (SI)(SI*2), R11
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
-	VMOVUPS    (CX)(SI*2), Y2
-	VMOVUPS    (CX)(R11*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	MOVQ       AX, R10
-	VMOVNTPS   Y4, (R10)
-	VMOVNTPS   Y5, 32(R10)
-	ADDQ       BX, R10
-	VMOVNTPS   Y6, (R10)
-	VMOVNTPS   Y7, 32(R10)
-	ADDQ       BX, R10
-	VMOVUPS    32(CX), Y0
-	VMOVUPS    32(CX)(SI*1), Y1
-	VMOVUPS    32(CX)(SI*2), Y2
-	VMOVUPS    32(CX)(R11*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	VMOVNTPS   Y4, (R10)
-	VMOVNTPS   Y5, 32(R10)
-	ADDQ       BX, R10
-	VMOVNTPS   Y6, (R10)
-	VMOVNTPS   Y7, 32(R10)
-	ADDQ       BX, R10
+tilepast0size16:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	VSHUFF32X4 $0x88, Z1, Z0, Z4
+	VSHUFF32X4 $0xdd, Z1, Z0, Z5
+	VSHUFF32X4 $0x88, Z3, Z2, Z6
+	VSHUFF32X4 $0xdd, Z3, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z0
+	VSHUFF32X4 $0x88, Z7, Z5, Z1
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	VSHUFF32X4 $0xdd, Z7, Z5, Z3
+	MOVQ       AX, R11
+	VMOVUPS    Z0, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z1, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z2, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z3, (R11)
+	PREFETCHT0 63(R11)(R10*1)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        tile
+	JNZ        tilepast0size16
 	VZEROUPPER
 	RET
 
-// func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transposeStream16AVX512(SB), NOSPLIT, $0-64
+past1size16:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -10448,7 +9690,7 @@ TEXT ·transposeStream16AVX512(SB), NOSPLIT, $0-64
 	MOVQ  ahead+56(FP), R9
 	IMULQ R8, R9
 
-tile:
+tilepast1size16:
 	MOVQ       CX, R10
 	VMOVUPS    (R10), Z0
 	PREFETCHT0 63(R10)(R9*1)
@@ -10480,137 +9722,124 @@ tile:
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        tile
+	JNZ        tilepast1size16
 	VZEROUPPER
 	RET
 
-// func transposePairsStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposePairsStream8AVX2(SB), NOSPLIT, $0-64
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  dstPitch+24(FP), BX
-	MOVQ  srcPitch+32(FP), SI
-	MOVQ  dstStep+40(FP), DI
-	MOVQ  srcStep+48(FP), R8
-	MOVQ  ahead+56(FP), R9
-	IMULQ R8, R9
-	MOVQ  $0x00000008, R11
-	IMULQ SI, R11
-
-pair:
-	MOVQ $0x00000002, R12
-
-tile:
-	MOVQ        CX, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	ADDQ        SI, R10
-	PREFETCHT0  63(R10)(R9*1)
-	LEAQ        (SI)(SI*2), R13
-	LEAQ        (CX)(SI*4), R14
-	VMOVUPS     (CX), X0
-	VMOVUPS     (CX)(SI*1), X1
-	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, (CX)(R13*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     (R14), X2
-	VMOVUPS     (R14)(SI*1), X3
-	VINSERTF128 $0x01, (R14)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R14)(R13*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	MOVQ        AX, R10
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     16(CX), X0
-	VMOVUPS     16(CX)(SI*1), X1
-	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 16(CX)(R13*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     16(R14), X2
-	VMOVUPS     16(R14)(SI*1), X3
-	VINSERTF128 $0x01, 16(R14)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R14)(R13*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     32(CX), X0
-	VMOVUPS     32(CX)(SI*1), X1
-	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 32(CX)(R13*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     32(R14), X2
-	VMOVUPS     32(R14)(SI*1), X3
-	VINSERTF128 $0x01, 32(R14)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R14)(R13*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	VMOVUPS     48(CX), X0
-	VMOVUPS     48(CX)(SI*1), X1
-	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 48(CX)(R13*1), Y1, Y1
-	VUNPCKLPD   Y1, Y0, Y4
-	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     48(R14), X2
-	VMOVUPS     48(R14)(SI*1), X3
-	VINSERTF128 $0x01, 48(R14)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R14)(R13*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y6
-	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R10)
-	VMOVNTPS    Y6, 32(R10)
-	ADDQ        BX, R10
-	VMOVNTPS    Y5, (R10)
-	VMOVNTPS    Y7, 32(R10)
-	ADDQ        BX, R10
-	ADDQ        $0x40, AX
-	ADDQ        R11, CX
-	DECQ        R12
-	JNZ         tile
-	ADDQ        $-128, AX
-	SUBQ        R11, CX
-	SUBQ        R11, CX
-	ADDQ        DI, AX
-	ADDQ        R8, CX
-	DECQ        DX
-	JNZ         pair
-	VZEROUPPER
-	RET
-
-// func transposePairsStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// func transposePairsAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transposePairsStream8AVX512(SB), NOSPLIT, $0-64
+TEXT ·transposePairsAVX512(SB), NOSPLIT, $0-80
+	MOVQ  size+64(FP), AX
+	CMPQ  AX, $0x10
+	JZ    size16
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size8
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R12
+	IMULQ SI, R12
+
+pairpast0size8:
+	MOVQ $0x00000002, R13
+
+tilepast0size8:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z4
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z5
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z6
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z7
+	PREFETCHT0 63(R11)(R9*1)
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z9
+	VUNPCKLPD  Z3, Z2, Z10
+	VUNPCKHPD  Z3, Z2, Z11
+	VUNPCKLPD  Z5, Z4, Z12
+	VUNPCKHPD  Z5, Z4, Z13
+	VUNPCKLPD  Z7, Z6, Z14
+	VUNPCKHPD  Z7, Z6, Z15
+	VSHUFF32X4 $0x88, Z10, Z8, Z0
+	VSHUFF32X4 $0xdd, Z10, Z8, Z1
+	VSHUFF32X4 $0x88, Z14, Z12, Z2
+	VSHUFF32X4 $0xdd, Z14, Z12, Z3
+	VSHUFF32X4 $0x88, Z2, Z0, Z8
+	VSHUFF32X4 $0x88, Z3, Z1, Z10
+	VSHUFF32X4 $0xdd, Z2, Z0, Z12
+	VSHUFF32X4 $0xdd, Z3, Z1, Z14
+	VSHUFF32X4 $0x88, Z11, Z9, Z4
+	VSHUFF32X4 $0xdd, Z11, Z9, Z5
+	VSHUFF32X4 $0x88, Z15, Z13, Z6
+	VSHUFF32X4 $0xdd, Z15, Z13, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z9
+	VSHUFF32X4 $0x88, Z7, Z5, Z11
+	VSHUFF32X4 $0xdd, Z6, Z4, Z13
+	VSHUFF32X4 $0xdd, Z7, Z5, Z15
+	MOVQ       AX, R11
+	VMOVUPS    Z8, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z9, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z10, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z11, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z12, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z13, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z14, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z15, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       $0x40, AX
+	ADDQ       R12, CX
+	DECQ       R13
+	JNZ        tilepast0size8
+	ADDQ       $-128, AX
+	SUBQ       R12, CX
+	SUBQ       R12, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pairpast0size8
+	VZEROUPPER
+	RET
+
+past1size8:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -10623,10 +9852,10 @@ TEXT ·transposePairsStream8AVX512(SB), NOSPLIT, $0-64
 	MOVQ  $0x00000008, R11
 	IMULQ SI, R11
 
-pair:
+pairpast1size8:
 	MOVQ $0x00000002, R12
 
-tile:
+tilepast1size8:
 	MOVQ       CX, R10
 	VMOVUPS    (R10), Z0
 	PREFETCHT0 63(R10)(R9*1)
@@ -10694,20 +9923,21 @@ tile:
 	ADDQ       $0x40, AX
 	ADDQ       R11, CX
 	DECQ       R12
-	JNZ        tile
+	JNZ        tilepast1size8
 	ADDQ       $-128, AX
 	SUBQ       R11, CX
 	SUBQ       R11, CX
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        pair
+	JNZ        pairpast1size8
 	VZEROUPPER
 	RET
 
-// func transposePairsStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·transposePairsStream16AVX2(SB), NOSPLIT, $0-64
+size16:
+	MOVQ  past+72(FP), AX
+	CMPQ  AX, $0x01
+	JZ    past1size16
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -10716,69 +9946,63 @@ TEXT ·transposePairsStream16AVX2(SB), NOSPLIT, $0-64
 	MOVQ  dstStep+40(FP), DI
 	MOVQ  srcStep+48(FP), R8
 	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
 	IMULQ R8, R9
-	MOVQ  $0x00000004, R11
-	IMULQ SI, R11
+	MOVQ  $0x00000004, R12
+	IMULQ SI, R12
 
-pair:
-	MOVQ $0x00000002, R12
+pairpast0size16:
+	MOVQ $0x00000002, R13
 
-tile:
-	MOVQ       CX, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	ADDQ       SI, R10
-	PREFETCHT0 63(R10)(R9*1)
-	LEAQ       (SI)(SI*2), R13
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
-	VMOVUPS    (CX)(SI*2), Y2
-	VMOVUPS    (CX)(R13*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	MOVQ       AX, R10
-	VMOVNTPS   Y4, (R10)
-	VMOVNTPS   Y5, 32(R10)
-	ADDQ       BX, R10
-	VMOVNTPS   Y6, (R10)
-	VMOVNTPS   Y7, 32(R10)
-	ADDQ       BX, R10
-	VMOVUPS    32(CX), Y0
-	VMOVUPS    32(CX)(SI*1), Y1
-	VMOVUPS    32(CX)(SI*2), Y2
-	VMOVUPS    32(CX)(R13*1), Y3
-	VPERM2F128 $0x20, Y1, Y0, Y4
-	VPERM2F128 $0x31, Y1, Y0, Y6
-	VPERM2F128 $0x20, Y3, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y2, Y7
-	VMOVNTPS   Y4, (R10)
-	VMOVNTPS   Y5, 32(R10)
-	ADDQ       BX, R10
-	VMOVNTPS   Y6, (R10)
-	VMOVNTPS   Y7, 32(R10)
-	ADDQ       BX, R10
+tilepast0size16:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	VSHUFF32X4 $0x88, Z1, Z0, Z4
+	VSHUFF32X4 $0xdd, Z1, Z0, Z5
+	VSHUFF32X4 $0x88, Z3, Z2, Z6
+	VSHUFF32X4 $0xdd, Z3, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z0
+	VSHUFF32X4 $0x88, Z7, Z5, Z1
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	VSHUFF32X4 $0xdd, Z7, Z5, Z3
+	MOVQ       AX, R11
+	VMOVUPS    Z0, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z1, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z2, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z3, (R11)
+	PREFETCHT0 63(R11)(R10*1)
 	ADDQ       $0x40, AX
-	ADDQ       R11, CX
-	DECQ       R12
-	JNZ        tile
+	ADDQ       R12, CX
+	DECQ       R13
+	JNZ        tilepast0size16
 	ADDQ       $-128, AX
-	SUBQ       R11, CX
-	SUBQ       R11, CX
+	SUBQ       R12, CX
+	SUBQ       R12, CX
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        pair
+	JNZ        pairpast0size16
 	VZEROUPPER
 	RET
 
-// func transposePairsStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·transposePairsStream16AVX512(SB), NOSPLIT, $0-64
+past1size16:
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -10791,10 +10015,10 @@ TEXT ·transposePairsStream16AVX512(SB), NOSPLIT, $0-64
 	MOVQ  $0x00000004, R11
 	IMULQ SI, R11
 
-pair:
+pairpast1size16:
 	MOVQ $0x00000002, R12
 
-tile:
+tilepast1size16:
 	MOVQ       CX, R10
 	VMOVUPS    (R10), Z0
 	PREFETCHT0 63(R10)(R9*1)
@@ -10826,20 +10050,30 @@ tile:
 	ADDQ       $0x40, AX
 	ADDQ       R11, CX
 	DECQ       R12
-	JNZ        tile
+	JNZ        tilepast1size16
 	ADDQ       $-128, AX
 	SUBQ       R11, CX
 	SUBQ       R11, CX
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
-	JNZ        pair
+	JNZ        pairpast1size16
 	VZEROUPPER
 	RET
 
-// func transposeStreamBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+// func transposeBlockAVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int, size int, past int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·transposeStreamBlock1AVX2(SB), NOSPLIT, $0-64
+TEXT ·transposeBlockAVX2(SB), NOSPLIT, $0-80
+	MOVQ size+64(FP), AX
+	CMPQ AX, $0x02
+	JZ   size2
+	CMPQ AX, $0x04
+	JZ   size4
+	CMPQ AX, $0x08
+	JZ   size8
+	MOVQ past+72(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1size1
 	MOVQ dst+0(FP), AX
 	MOVQ drain+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -10851,12 +10085,276 @@ TEXT ·transposeStreamBlock1AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R9)(R9*2), R10
 	MOVQ $0x00000020, R11
 
-piece:
+piecepast0size1:
 	MOVQ DX, R13
 	MOVQ SI, R12
 	MOVQ BX, R15
 
-line:
+linepast0size1:
+	// The measured loop: 512 B of each operand an iteration.
+	MOVQ        R13, R14
+	VMOVUPS     (R14), Y0
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y1
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y2
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y3
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y4
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y5
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y6
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y7
+	PREFETCHT1  (R14)(R8*8)
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VPUNPCKLBW  Y12, Y8, Y0
+	VPUNPCKHBW  Y12, Y8, Y1
+	VPUNPCKLBW  Y13, Y9, Y2
+	VPUNPCKHBW  Y13, Y9, Y3
+	VPUNPCKLBW  Y14, Y10, Y4
+	VPUNPCKHBW  Y14, Y10, Y5
+	VPUNPCKLBW  Y15, Y11, Y6
+	VPUNPCKHBW  Y15, Y11, Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VPERM2I128  $0x20, Y9, Y8, Y0
+	VPERM2I128  $0x31, Y9, Y8, Y4
+	VPERM2I128  $0x20, Y11, Y10, Y1
+	VPERM2I128  $0x31, Y11, Y10, Y5
+	VPERM2I128  $0x20, Y13, Y12, Y2
+	VPERM2I128  $0x31, Y13, Y12, Y6
+	VPERM2I128  $0x20, Y15, Y14, Y3
+	VPERM2I128  $0x31, Y15, Y14, Y7
+	VMOVUPS     Y0, (R15)
+	VMOVUPS     Y1, 32(R15)
+	VMOVUPS     Y2, 64(R15)
+	VMOVUPS     Y3, 96(R15)
+	VMOVUPS     Y4, 128(R15)
+	VMOVUPS     Y5, 160(R15)
+	VMOVUPS     Y6, 192(R15)
+	VMOVUPS     Y7, 224(R15)
+	VMOVQ       (CX), X0
+	VMOVHPS     (CX)(R9*1), X0, X0
+	VMOVQ       (CX)(R9*2), X8
+	VMOVHPS     (CX)(R10*1), X8, X8
+	VINSERTI128 $0x01, X8, Y0, Y0
+	LEAQ        (CX)(R9*4), R14
+	VMOVQ       (R14), X1
+	VMOVHPS     (R14)(R9*1), X1, X1
+	VMOVQ       (R14)(R9*2), X9
+	VMOVHPS     (R14)(R10*1), X9, X9
+	VINSERTI128 $0x01, X9, Y1, Y1
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X2
+	VMOVHPS     (R14)(R9*1), X2, X2
+	VMOVQ       (R14)(R9*2), X10
+	VMOVHPS     (R14)(R10*1), X10, X10
+	VINSERTI128 $0x01, X10, Y2, Y2
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X3
+	VMOVHPS     (R14)(R9*1), X3, X3
+	VMOVQ       (R14)(R9*2), X11
+	VMOVHPS     (R14)(R10*1), X11, X11
+	VINSERTI128 $0x01, X11, Y3, Y3
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X4
+	VMOVHPS     (R14)(R9*1), X4, X4
+	VMOVQ       (R14)(R9*2), X12
+	VMOVHPS     (R14)(R10*1), X12, X12
+	VINSERTI128 $0x01, X12, Y4, Y4
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X5
+	VMOVHPS     (R14)(R9*1), X5, X5
+	VMOVQ       (R14)(R9*2), X13
+	VMOVHPS     (R14)(R10*1), X13, X13
+	VINSERTI128 $0x01, X13, Y5, Y5
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X6
+	VMOVHPS     (R14)(R9*1), X6, X6
+	VMOVQ       (R14)(R9*2), X14
+	VMOVHPS     (R14)(R10*1), X14, X14
+	VINSERTI128 $0x01, X14, Y6, Y6
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X7
+	VMOVHPS     (R14)(R9*1), X7, X7
+	VMOVQ       (R14)(R9*2), X15
+	VMOVHPS     (R14)(R10*1), X15, X15
+	VINSERTI128 $0x01, X15, Y7, Y7
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	ADDQ        DI, AX
+	ADDQ        $0x08, CX
+	MOVQ        R13, R14
+	VMOVUPS     32(R14), Y0
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y1
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y2
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y3
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y4
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y5
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y6
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VPUNPCKLBW  Y12, Y8, Y0
+	VPUNPCKHBW  Y12, Y8, Y1
+	VPUNPCKLBW  Y13, Y9, Y2
+	VPUNPCKHBW  Y13, Y9, Y3
+	VPUNPCKLBW  Y14, Y10, Y4
+	VPUNPCKHBW  Y14, Y10, Y5
+	VPUNPCKLBW  Y15, Y11, Y6
+	VPUNPCKHBW  Y15, Y11, Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VPERM2I128  $0x20, Y9, Y8, Y0
+	VPERM2I128  $0x31, Y9, Y8, Y4
+	VPERM2I128  $0x20, Y11, Y10, Y1
+	VPERM2I128  $0x31, Y11, Y10, Y5
+	VPERM2I128  $0x20, Y13, Y12, Y2
+	VPERM2I128  $0x31, Y13, Y12, Y6
+	VPERM2I128  $0x20, Y15, Y14, Y3
+	VPERM2I128  $0x31, Y15, Y14, Y7
+	VMOVUPS     Y0, 256(R15)
+	VMOVUPS     Y1, 288(R15)
+	VMOVUPS     Y2, 320(R15)
+	VMOVUPS     Y3, 352(R15)
+	VMOVUPS     Y4, 384(R15)
+	VMOVUPS     Y5, 416(R15)
+	VMOVUPS     Y6, 448(R15)
+	VMOVUPS     Y7, 480(R15)
+	VMOVQ       (CX), X0
+	VMOVHPS     (CX)(R9*1), X0, X0
+	VMOVQ       (CX)(R9*2), X8
+	VMOVHPS     (CX)(R10*1), X8, X8
+	VINSERTI128 $0x01, X8, Y0, Y0
+	LEAQ        (CX)(R9*4), R14
+	VMOVQ       (R14), X1
+	VMOVHPS     (R14)(R9*1), X1, X1
+	VMOVQ       (R14)(R9*2), X9
+	VMOVHPS     (R14)(R10*1), X9, X9
+	VINSERTI128 $0x01, X9, Y1, Y1
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X2
+	VMOVHPS     (R14)(R9*1), X2, X2
+	VMOVQ       (R14)(R9*2), X10
+	VMOVHPS     (R14)(R10*1), X10, X10
+	VINSERTI128 $0x01, X10, Y2, Y2
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X3
+	VMOVHPS     (R14)(R9*1), X3, X3
+	VMOVQ       (R14)(R9*2), X11
+	VMOVHPS     (R14)(R10*1), X11, X11
+	VINSERTI128 $0x01, X11, Y3, Y3
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X4
+	VMOVHPS     (R14)(R9*1), X4, X4
+	VMOVQ       (R14)(R9*2), X12
+	VMOVHPS     (R14)(R10*1), X12, X12
+	VINSERTI128 $0x01, X12, Y4, Y4
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X5
+	VMOVHPS     (R14)(R9*1), X5, X5
+	VMOVQ       (R14)(R9*2), X13
+	VMOVHPS     (R14)(R10*1), X13, X13
+	VINSERTI128 $0x01, X13, Y5, Y5
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X6
+	VMOVHPS     (R14)(R9*1), X6, X6
+	VMOVQ       (R14)(R9*2), X14
+	VMOVHPS     (R14)(R10*1), X14, X14
+	VINSERTI128 $0x01, X14, Y6, Y6
+	LEAQ        (R14)(R9*4), R14
+	VMOVQ       (R14), X7
+	VMOVHPS     (R14)(R9*1), X7, X7
+	VMOVQ       (R14)(R9*2), X15
+	VMOVHPS     (R14)(R10*1), X15, X15
+	VINSERTI128 $0x01, X15, Y7, Y7
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	ADDQ        DI, AX
+	ADDQ        $0x08, CX
+	ADDQ        $0x40, R13
+	ADDQ        $0x00000200, R15
+	DECQ        R12
+	JNZ         linepast0size1
+	LEAQ        (DX)(R8*8), DX
+	ADDQ        R9, BX
+	DECQ        R11
+	JNZ         piecepast0size1
+	VZEROUPPER
+	RET
+
+past1size1:
+	MOVQ dst+0(FP), AX
+	MOVQ drain+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ fill+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ dstPitch+40(FP), DI
+	MOVQ srcPitch+48(FP), R8
+	MOVQ bufferPitch+56(FP), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ $0x00000020, R11
+
+piecepast1size1:
+	MOVQ DX, R13
+	MOVQ SI, R12
+	MOVQ BX, R15
+
+linepast1size1:
 	// The measured loop: 512 B of each operand an iteration.
 	MOVQ        R13, R14
 	VMOVUPS     (R14), Y0
@@ -11095,17 +10593,18 @@ line:
 	ADDQ        $0x40, R13
 	ADDQ        $0x00000200, R15
 	DECQ        R12
-	JNZ         line
+	JNZ         linepast1size1
 	LEAQ        (DX)(R8*8), DX
 	ADDQ        R9, BX
 	DECQ        R11
-	JNZ         piece
+	JNZ         piecepast1size1
 	VZEROUPPER
 	RET
 
-// func transposeStreamBlock2AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transposeStreamBlock2AVX2(SB), NOSPLIT, $0-64
+size2:
+	MOVQ past+72(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1size2
 	MOVQ dst+0(FP), AX
 	MOVQ drain+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -11117,12 +10616,220 @@ TEXT ·transposeStreamBlock2AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R9)(R9*2), R10
 	MOVQ $0x00000010, R11
 
-piece:
+piecepast0size2:
 	MOVQ DX, R13
 	MOVQ SI, R12
 	MOVQ BX, R15
 
-line:
+linepast0size2:
+	// The measured loop: 512 B of each operand an iteration.
+	MOVQ        R13, R14
+	VMOVUPS     (R14), Y0
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y1
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y2
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y3
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y4
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y5
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y6
+	PREFETCHT1  (R14)(R8*8)
+	ADDQ        R8, R14
+	VMOVUPS     (R14), Y7
+	PREFETCHT1  (R14)(R8*8)
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPERM2I128  $0x20, Y9, Y8, Y0
+	VPERM2I128  $0x31, Y9, Y8, Y4
+	VPERM2I128  $0x20, Y11, Y10, Y1
+	VPERM2I128  $0x31, Y11, Y10, Y5
+	VPERM2I128  $0x20, Y13, Y12, Y2
+	VPERM2I128  $0x31, Y13, Y12, Y6
+	VPERM2I128  $0x20, Y15, Y14, Y3
+	VPERM2I128  $0x31, Y15, Y14, Y7
+	VMOVUPS     Y0, (R15)
+	VMOVUPS     Y1, 32(R15)
+	VMOVUPS     Y2, 64(R15)
+	VMOVUPS     Y3, 96(R15)
+	VMOVUPS     Y4, 128(R15)
+	VMOVUPS     Y5, 160(R15)
+	VMOVUPS     Y6, 192(R15)
+	VMOVUPS     Y7, 224(R15)
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, (CX)(R9*1), Y0, Y0
+	VMOVDQU     (CX)(R9*2), X1
+	VINSERTI128 $0x01, (CX)(R10*1), Y1, Y1
+	LEAQ        (CX)(R9*4), R14
+	VMOVDQU     (R14), X2
+	VINSERTI128 $0x01, (R14)(R9*1), Y2, Y2
+	VMOVDQU     (R14)(R9*2), X3
+	VINSERTI128 $0x01, (R14)(R10*1), Y3, Y3
+	LEAQ        (R14)(R9*4), R14
+	VMOVDQU     (R14), X4
+	VINSERTI128 $0x01, (R14)(R9*1), Y4, Y4
+	VMOVDQU     (R14)(R9*2), X5
+	VINSERTI128 $0x01, (R14)(R10*1), Y5, Y5
+	LEAQ        (R14)(R9*4), R14
+	VMOVDQU     (R14), X6
+	VINSERTI128 $0x01, (R14)(R9*1), Y6, Y6
+	VMOVDQU     (R14)(R9*2), X7
+	VINSERTI128 $0x01, (R14)(R10*1), Y7, Y7
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	ADDQ        DI, AX
+	ADDQ        $0x10, CX
+	MOVQ        R13, R14
+	VMOVUPS     32(R14), Y0
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y1
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y2
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y3
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y4
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y5
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y6
+	ADDQ        R8, R14
+	VMOVUPS     32(R14), Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPERM2I128  $0x20, Y9, Y8, Y0
+	VPERM2I128  $0x31, Y9, Y8, Y4
+	VPERM2I128  $0x20, Y11, Y10, Y1
+	VPERM2I128  $0x31, Y11, Y10, Y5
+	VPERM2I128  $0x20, Y13, Y12, Y2
+	VPERM2I128  $0x31, Y13, Y12, Y6
+	VPERM2I128  $0x20, Y15, Y14, Y3
+	VPERM2I128  $0x31, Y15, Y14, Y7
+	VMOVUPS     Y0, 256(R15)
+	VMOVUPS     Y1, 288(R15)
+	VMOVUPS     Y2, 320(R15)
+	VMOVUPS     Y3, 352(R15)
+	VMOVUPS     Y4, 384(R15)
+	VMOVUPS     Y5, 416(R15)
+	VMOVUPS     Y6, 448(R15)
+	VMOVUPS     Y7, 480(R15)
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, (CX)(R9*1), Y0, Y0
+	VMOVDQU     (CX)(R9*2), X1
+	VINSERTI128 $0x01, (CX)(R10*1), Y1, Y1
+	LEAQ        (CX)(R9*4), R14
+	VMOVDQU     (R14), X2
+	VINSERTI128 $0x01, (R14)(R9*1), Y2, Y2
+	VMOVDQU     (R14)(R9*2), X3
+	VINSERTI128 $0x01, (R14)(R10*1), Y3, Y3
+	LEAQ        (R14)(R9*4), R14
+	VMOVDQU     (R14), X4
+	VINSERTI128 $0x01, (R14)(R9*1), Y4, Y4
+	VMOVDQU     (R14)(R9*2), X5
+	VINSERTI128 $0x01, (R14)(R10*1), Y5, Y5
+	LEAQ        (R14)(R9*4), R14
+	VMOVDQU     (R14), X6
+	VINSERTI128 $0x01, (R14)(R9*1), Y6, Y6
+	VMOVDQU     (R14)(R9*2), X7
+	VINSERTI128 $0x01, (R14)(R10*1), Y7, Y7
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	ADDQ        DI, AX
+	ADDQ        $0x10, CX
+	ADDQ        $0x40, R13
+	ADDQ        $0x00000200, R15
+	DECQ        R12
+	JNZ         linepast0size2
+	LEAQ        (DX)(R8*8), DX
+	ADDQ        R9, BX
+	DECQ        R11
+	JNZ         piecepast0size2
+	VZEROUPPER
+	RET
+
+past1size2:
+	MOVQ dst+0(FP), AX
+	MOVQ drain+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ fill+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ dstPitch+40(FP), DI
+	MOVQ srcPitch+48(FP), R8
+	MOVQ bufferPitch+56(FP), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ $0x00000010, R11
+
+piecepast1size2:
+	MOVQ DX, R13
+	MOVQ SI, R12
+	MOVQ BX, R15
+
+linepast1size2:
 	// The measured loop: 512 B of each operand an iteration.
 	MOVQ        R13, R14
 	VMOVUPS     (R14), Y0
@@ -11305,17 +11012,18 @@ line:
 	ADDQ        $0x40, R13
 	ADDQ        $0x00000200, R15
 	DECQ        R12
-	JNZ         line
+	JNZ         linepast1size2
 	LEAQ        (DX)(R8*8), DX
 	ADDQ        R9, BX
 	DECQ        R11
-	JNZ         piece
+	JNZ         piecepast1size2
 	VZEROUPPER
 	RET
 
-// func transposeStreamBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, MMX+
-TEXT ·transposeStreamBlock4AVX2(SB), NOSPLIT, $0-64
+size4:
+	MOVQ past+72(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1size4
 	MOVQ dst+0(FP), AX
 	MOVQ drain+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -11327,12 +11035,184 @@ TEXT ·transposeStreamBlock4AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R9)(R9*2), R10
 	MOVQ $0x00000008, R11
 
-piece:
+piecepast0size4:
 	MOVQ DX, R13
 	MOVQ SI, R12
 	MOVQ BX, R15
 
-line:
+linepast0size4:
+	// The measured loop: 512 B of each operand an iteration.
+	MOVQ       R13, R14
+	VMOVUPS    (R14), Y0
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y1
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y2
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y3
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y4
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y5
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y6
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y7
+	PREFETCHT1 (R14)(R8*8)
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y9
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y11
+	VUNPCKLPS  Y5, Y4, Y12
+	VUNPCKHPS  Y5, Y4, Y13
+	VUNPCKLPS  Y7, Y6, Y14
+	VUNPCKHPS  Y7, Y6, Y15
+	VUNPCKLPD  Y10, Y8, Y0
+	VUNPCKHPD  Y10, Y8, Y1
+	VUNPCKLPD  Y11, Y9, Y2
+	VUNPCKHPD  Y11, Y9, Y3
+	VUNPCKLPD  Y14, Y12, Y4
+	VUNPCKHPD  Y14, Y12, Y5
+	VUNPCKLPD  Y15, Y13, Y6
+	VUNPCKHPD  Y15, Y13, Y7
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y12
+	VPERM2F128 $0x20, Y5, Y1, Y9
+	VPERM2F128 $0x31, Y5, Y1, Y13
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y14
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y15
+	VMOVUPS    Y8, (R15)
+	VMOVUPS    Y9, 32(R15)
+	VMOVUPS    Y10, 64(R15)
+	VMOVUPS    Y11, 96(R15)
+	VMOVUPS    Y12, 128(R15)
+	VMOVUPS    Y13, 160(R15)
+	VMOVUPS    Y14, 192(R15)
+	VMOVUPS    Y15, 224(R15)
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(R9*1), Y1
+	VMOVUPS    (CX)(R9*2), Y2
+	VMOVUPS    (CX)(R10*1), Y3
+	LEAQ       (CX)(R9*4), R14
+	VMOVUPS    (R14), Y4
+	VMOVUPS    (R14)(R9*1), Y5
+	VMOVUPS    (R14)(R9*2), Y6
+	VMOVUPS    (R14)(R10*1), Y7
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	VMOVUPS    Y4, 128(AX)
+	VMOVUPS    Y5, 160(AX)
+	VMOVUPS    Y6, 192(AX)
+	VMOVUPS    Y7, 224(AX)
+	ADDQ       DI, AX
+	ADDQ       $0x20, CX
+	MOVQ       R13, R14
+	VMOVUPS    32(R14), Y0
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y1
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y2
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y3
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y4
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y5
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y6
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y7
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y9
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y11
+	VUNPCKLPS  Y5, Y4, Y12
+	VUNPCKHPS  Y5, Y4, Y13
+	VUNPCKLPS  Y7, Y6, Y14
+	VUNPCKHPS  Y7, Y6, Y15
+	VUNPCKLPD  Y10, Y8, Y0
+	VUNPCKHPD  Y10, Y8, Y1
+	VUNPCKLPD  Y11, Y9, Y2
+	VUNPCKHPD  Y11, Y9, Y3
+	VUNPCKLPD  Y14, Y12, Y4
+	VUNPCKHPD  Y14, Y12, Y5
+	VUNPCKLPD  Y15, Y13, Y6
+	VUNPCKHPD  Y15, Y13, Y7
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y12
+	VPERM2F128 $0x20, Y5, Y1, Y9
+	VPERM2F128 $0x31, Y5, Y1, Y13
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y14
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y15
+	VMOVUPS    Y8, 256(R15)
+	VMOVUPS    Y9, 288(R15)
+	VMOVUPS    Y10, 320(R15)
+	VMOVUPS    Y11, 352(R15)
+	VMOVUPS    Y12, 384(R15)
+	VMOVUPS    Y13, 416(R15)
+	VMOVUPS    Y14, 448(R15)
+	VMOVUPS    Y15, 480(R15)
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(R9*1), Y1
+	VMOVUPS    (CX)(R9*2), Y2
+	VMOVUPS    (CX)(R10*1), Y3
+	LEAQ       (CX)(R9*4), R14
+	VMOVUPS    (R14), Y4
+	VMOVUPS    (R14)(R9*1), Y5
+	VMOVUPS    (R14)(R9*2), Y6
+	VMOVUPS    (R14)(R10*1), Y7
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	VMOVUPS    Y4, 128(AX)
+	VMOVUPS    Y5, 160(AX)
+	VMOVUPS    Y6, 192(AX)
+	VMOVUPS    Y7, 224(AX)
+	ADDQ       DI, AX
+	ADDQ       $0x20, CX
+	ADDQ       $0x40, R13
+	ADDQ       $0x00000200, R15
+	DECQ       R12
+	JNZ        linepast0size4
+	LEAQ       (DX)(R8*8), DX
+	ADDQ       R9, BX
+	DECQ       R11
+	JNZ        piecepast0size4
+	VZEROUPPER
+	RET
+
+past1size4:
+	MOVQ dst+0(FP), AX
+	MOVQ drain+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ fill+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ dstPitch+40(FP), DI
+	MOVQ srcPitch+48(FP), R8
+	MOVQ bufferPitch+56(FP), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ $0x00000008, R11
+
+piecepast1size4:
+	MOVQ DX, R13
+	MOVQ SI, R12
+	MOVQ BX, R15
+
+linepast1size4:
 	// The measured loop: 512 B of each operand an iteration.
 	MOVQ       R13, R14
 	VMOVUPS    (R14), Y0
@@ -11479,17 +11359,18 @@ line:
 	ADDQ       $0x40, R13
 	ADDQ       $0x00000200, R15
 	DECQ       R12
-	JNZ        line
+	JNZ        linepast1size4
 	LEAQ       (DX)(R8*8), DX
 	ADDQ       R9, BX
 	DECQ       R11
-	JNZ        piece
+	JNZ        piecepast1size4
 	VZEROUPPER
 	RET
 
-// func transposeStreamBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-// Requires: AVX, MMX+
-TEXT ·transposeStreamBlock8AVX2(SB), NOSPLIT, $0-64
+size8:
+	MOVQ past+72(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1size8
 	MOVQ dst+0(FP), AX
 	MOVQ drain+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -11501,12 +11382,166 @@ TEXT ·transposeStreamBlock8AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R9)(R9*2), R10
 	MOVQ $0x00000004, R11
 
-piece:
+piecepast0size8:
 	MOVQ DX, R13
 	MOVQ SI, R12
 	MOVQ BX, R15
 
-line:
+linepast0size8:
+	// The measured loop: 512 B of each operand an iteration.
+	MOVQ       R13, R14
+	VMOVUPS    (R14), Y0
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y1
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y2
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y3
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y4
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y5
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y6
+	PREFETCHT1 (R14)(R8*8)
+	ADDQ       R8, R14
+	VMOVUPS    (R14), Y7
+	PREFETCHT1 (R14)(R8*8)
+	VUNPCKLPD  Y1, Y0, Y8
+	VUNPCKHPD  Y1, Y0, Y9
+	VUNPCKLPD  Y3, Y2, Y10
+	VUNPCKHPD  Y3, Y2, Y11
+	VPERM2F128 $0x20, Y10, Y8, Y0
+	VPERM2F128 $0x31, Y10, Y8, Y2
+	VPERM2F128 $0x20, Y11, Y9, Y1
+	VPERM2F128 $0x31, Y11, Y9, Y3
+	VMOVUPS    Y0, (R15)
+	VMOVUPS    Y1, 64(R15)
+	VMOVUPS    Y2, 128(R15)
+	VMOVUPS    Y3, 192(R15)
+	VUNPCKLPD  Y5, Y4, Y12
+	VUNPCKHPD  Y5, Y4, Y13
+	VUNPCKLPD  Y7, Y6, Y14
+	VUNPCKHPD  Y7, Y6, Y15
+	VPERM2F128 $0x20, Y14, Y12, Y4
+	VPERM2F128 $0x31, Y14, Y12, Y6
+	VPERM2F128 $0x20, Y15, Y13, Y5
+	VPERM2F128 $0x31, Y15, Y13, Y7
+	VMOVUPS    Y4, 32(R15)
+	VMOVUPS    Y5, 96(R15)
+	VMOVUPS    Y6, 160(R15)
+	VMOVUPS    Y7, 224(R15)
+	VMOVUPS    (CX), Y8
+	VMOVUPS    32(CX), Y9
+	VMOVUPS    (CX)(R9*1), Y10
+	VMOVUPS    32(CX)(R9*1), Y11
+	VMOVUPS    (CX)(R9*2), Y12
+	VMOVUPS    32(CX)(R9*2), Y13
+	VMOVUPS    (CX)(R10*1), Y14
+	VMOVUPS    32(CX)(R10*1), Y15
+	VMOVUPS    Y8, (AX)
+	VMOVUPS    Y9, 32(AX)
+	VMOVUPS    Y10, 64(AX)
+	VMOVUPS    Y11, 96(AX)
+	VMOVUPS    Y12, 128(AX)
+	VMOVUPS    Y13, 160(AX)
+	VMOVUPS    Y14, 192(AX)
+	VMOVUPS    Y15, 224(AX)
+	ADDQ       DI, AX
+	ADDQ       $0x40, CX
+	MOVQ       R13, R14
+	VMOVUPS    32(R14), Y0
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y1
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y2
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y3
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y4
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y5
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y6
+	ADDQ       R8, R14
+	VMOVUPS    32(R14), Y7
+	VUNPCKLPD  Y1, Y0, Y8
+	VUNPCKHPD  Y1, Y0, Y9
+	VUNPCKLPD  Y3, Y2, Y10
+	VUNPCKHPD  Y3, Y2, Y11
+	VPERM2F128 $0x20, Y10, Y8, Y0
+	VPERM2F128 $0x31, Y10, Y8, Y2
+	VPERM2F128 $0x20, Y11, Y9, Y1
+	VPERM2F128 $0x31, Y11, Y9, Y3
+	VMOVUPS    Y0, 256(R15)
+	VMOVUPS    Y1, 320(R15)
+	VMOVUPS    Y2, 384(R15)
+	VMOVUPS    Y3, 448(R15)
+	VUNPCKLPD  Y5, Y4, Y12
+	VUNPCKHPD  Y5, Y4, Y13
+	VUNPCKLPD  Y7, Y6, Y14
+	VUNPCKHPD  Y7, Y6, Y15
+	VPERM2F128 $0x20, Y14, Y12, Y4
+	VPERM2F128 $0x31, Y14, Y12, Y6
+	VPERM2F128 $0x20, Y15, Y13, Y5
+	VPERM2F128 $0x31, Y15, Y13, Y7
+	VMOVUPS    Y4, 288(R15)
+	VMOVUPS    Y5, 352(R15)
+	VMOVUPS    Y6, 416(R15)
+	VMOVUPS    Y7, 480(R15)
+	VMOVUPS    (CX), Y8
+	VMOVUPS    32(CX), Y9
+	VMOVUPS    (CX)(R9*1), Y10
+	VMOVUPS    32(CX)(R9*1), Y11
+	VMOVUPS    (CX)(R9*2), Y12
+	VMOVUPS    32(CX)(R9*2), Y13
+	VMOVUPS    (CX)(R10*1), Y14
+	VMOVUPS    32(CX)(R10*1), Y15
+	VMOVUPS    Y8, (AX)
+	VMOVUPS    Y9, 32(AX)
+	VMOVUPS    Y10, 64(AX)
+	VMOVUPS    Y11, 96(AX)
+	VMOVUPS    Y12, 128(AX)
+	VMOVUPS    Y13, 160(AX)
+	VMOVUPS    Y14, 192(AX)
+	VMOVUPS    Y15, 224(AX)
+	ADDQ       DI, AX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, R13
+	ADDQ       $0x00000200, R15
+	DECQ       R12
+	JNZ        linepast0size8
+	LEAQ       (DX)(R8*8), DX
+	ADDQ       R9, BX
+	DECQ       R11
+	JNZ        piecepast0size8
+	VZEROUPPER
+	RET
+
+past1size8:
+	MOVQ dst+0(FP), AX
+	MOVQ drain+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ fill+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ dstPitch+40(FP), DI
+	MOVQ srcPitch+48(FP), R8
+	MOVQ bufferPitch+56(FP), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ $0x00000004, R11
+
+piecepast1size8:
+	MOVQ DX, R13
+	MOVQ SI, R12
+	MOVQ BX, R15
+
+linepast1size8:
 	// The measured loop: 512 B of each operand an iteration.
 	MOVQ       R13, R14
 	VMOVUPS    (R14), Y0
@@ -11635,17 +11670,24 @@ line:
 	ADDQ       $0x40, R13
 	ADDQ       $0x00000200, R15
 	DECQ       R12
-	JNZ        line
+	JNZ        linepast1size8
 	LEAQ       (DX)(R8*8), DX
 	ADDQ       R9, BX
 	DECQ       R11
-	JNZ        piece
+	JNZ        piecepast1size8
 	VZEROUPPER
 	RET
 
-// func gather1AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
+// func gatherAVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int, size int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·gather1AVX2(SB), NOSPLIT, $288-64
+TEXT ·gatherAVX2(SB), NOSPLIT, $288-72
+	MOVQ size+64(FP), AX
+	CMPQ AX, $0x02
+	JZ   size2
+	CMPQ AX, $0x04
+	JZ   size4
+	CMPQ AX, $0x08
+	JZ   size8
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
 	MOVQ rows+16(FP), DI
@@ -11657,12 +11699,12 @@ TEXT ·gather1AVX2(SB), NOSPLIT, $288-64
 	LEAQ 31(SP), R14
 	ANDQ $-32, R14
 
-strip:
+stripsize1:
 	MOVQ SI, CX
 	MOVQ BX, AX
 	MOVQ R9, R10
 
-tile:
+tilesize1:
 	MOVQ        (R13), DX
 	PREFETCHT1  (R12)(DX*1)
 	MOVQ        8(R13), DX
@@ -11851,17 +11893,15 @@ tile:
 	LEAQ        (DX)(R11*1), AX
 	ADDQ        $0x10, CX
 	DECQ        R10
-	JNZ         tile
+	JNZ         tilesize1
 	ADDQ        $0x00000100, DI
 	ADDQ        $0x20, BX
 	DECQ        R8
-	JNZ         strip
+	JNZ         stripsize1
 	VZEROUPPER
 	RET
 
-// func gather2AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·gather2AVX2(SB), NOSPLIT, $0-64
+size2:
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
 	MOVQ rows+16(FP), DI
@@ -11871,12 +11911,12 @@ TEXT ·gather2AVX2(SB), NOSPLIT, $0-64
 	MOVQ asked+48(FP), R12
 	MOVQ asks+56(FP), R13
 
-strip:
+stripsize2:
 	MOVQ SI, CX
 	MOVQ BX, AX
 	MOVQ R9, R10
 
-tile:
+tilesize2:
 	MOVQ        (R13), DX
 	PREFETCHT1  (R12)(DX*1)
 	MOVQ        8(R13), DX
@@ -11957,17 +11997,15 @@ tile:
 	LEAQ        (DX)(R11*1), AX
 	ADDQ        $0x10, CX
 	DECQ        R10
-	JNZ         tile
+	JNZ         tilesize2
 	ADDQ        $0x00000080, DI
 	ADDQ        $0x20, BX
 	DECQ        R8
-	JNZ         strip
+	JNZ         stripsize2
 	VZEROUPPER
 	RET
 
-// func gather4AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
-// Requires: AVX, MMX+
-TEXT ·gather4AVX2(SB), NOSPLIT, $0-64
+size4:
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
 	MOVQ rows+16(FP), DI
@@ -11977,12 +12015,12 @@ TEXT ·gather4AVX2(SB), NOSPLIT, $0-64
 	MOVQ asked+48(FP), R12
 	MOVQ asks+56(FP), R13
 
-strip:
+stripsize4:
 	MOVQ SI, CX
 	MOVQ BX, AX
 	MOVQ R9, R10
 
-tile:
+tilesize4:
 	MOVQ       (R13), DX
 	PREFETCHT1 (R12)(DX*1)
 	MOVQ       8(R13), DX
@@ -12047,17 +12085,15 @@ tile:
 	LEAQ       (DX)(R11*1), AX
 	ADDQ       $0x20, CX
 	DECQ       R10
-	JNZ        tile
+	JNZ        tilesize4
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x20, BX
 	DECQ       R8
-	JNZ        strip
+	JNZ        stripsize4
 	VZEROUPPER
 	RET
 
-// func gather8AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
-// Requires: AVX, MMX+
-TEXT ·gather8AVX2(SB), NOSPLIT, $0-64
+size8:
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
 	MOVQ rows+16(FP), DI
@@ -12067,12 +12103,12 @@ TEXT ·gather8AVX2(SB), NOSPLIT, $0-64
 	MOVQ asked+48(FP), R12
 	MOVQ asks+56(FP), R13
 
-strip:
+stripsize8:
 	MOVQ SI, CX
 	MOVQ BX, AX
 	MOVQ R9, R10
 
-tile:
+tilesize8:
 	MOVQ       (R13), DX
 	PREFETCHT1 (R12)(DX*1)
 	ADDQ       $0x08, R13
@@ -12103,11 +12139,11 @@ tile:
 	LEAQ       (DX)(R11*1), AX
 	ADDQ       $0x20, CX
 	DECQ       R10
-	JNZ        tile
+	JNZ        tilesize8
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x20, BX
 	DECQ       R8
-	JNZ        strip
+	JNZ        stripsize8
 	VZEROUPPER
 	RET
 
@@ -12204,9 +12240,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+// func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int, vector int, past int)
 // Requires: AVX, MMX+
-TEXT ·drainAVX2(SB), NOSPLIT, $0-64
+TEXT ·drainAVX2(SB), NOSPLIT, $0-80
+	MOVQ vector+64(FP), AX
+	CMPQ AX, $0x20
+	JZ   vector32
+	MOVQ past+72(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1vector16
 	MOVQ dst+0(FP), AX
 	MOVQ to+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -12216,7 +12258,7 @@ TEXT ·drainAVX2(SB), NOSPLIT, $0-64
 	MOVQ asked+48(FP), R10
 	MOVQ asks+56(FP), R11
 
-row:
+rowpast0vector16:
 	MOVQ (BX), DI
 	ADDQ DX, DI
 	MOVQ (CX), R8
@@ -12225,85 +12267,7 @@ row:
 	ADDQ $0x08, CX
 	MOVQ R9, R12
 
-group:
-	// The measured loop: 64 B of each operand an iteration.
-	MOVQ       (R11), R13
-	PREFETCHT1 (R10)(R13*1)
-	ADDQ       $0x08, R11
-	VMOVUPS    (DI), Y0
-	VMOVUPS    Y0, (R8)
-	VMOVUPS    32(DI), Y1
-	VMOVUPS    Y1, 32(R8)
-	ADDQ       $0x40, DI
-	ADDQ       $0x40, R8
-	DECQ       R12
-	JNZ        group
-	DECQ       SI
-	JNZ        row
-	VZEROUPPER
-	RET
-
-// func drainStreamAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
-// Requires: AVX, MMX+
-TEXT ·drainStreamAVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ to+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ from+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ groups+40(FP), R9
-	MOVQ asked+48(FP), R10
-	MOVQ asks+56(FP), R11
-
-row:
-	MOVQ (BX), DI
-	ADDQ DX, DI
-	MOVQ (CX), R8
-	ADDQ AX, R8
-	ADDQ $0x08, BX
-	ADDQ $0x08, CX
-	MOVQ R9, R12
-
-group:
-	// The measured loop: 64 B of each operand an iteration.
-	MOVQ       (R11), R13
-	PREFETCHT1 (R10)(R13*1)
-	ADDQ       $0x08, R11
-	VMOVUPS    (DI), Y0
-	VMOVNTPS   Y0, (R8)
-	VMOVUPS    32(DI), Y1
-	VMOVNTPS   Y1, 32(R8)
-	ADDQ       $0x40, DI
-	ADDQ       $0x40, R8
-	DECQ       R12
-	JNZ        group
-	DECQ       SI
-	JNZ        row
-	VZEROUPPER
-	RET
-
-// func drain16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
-// Requires: AVX, MMX+
-TEXT ·drain16AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ to+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ from+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ groups+40(FP), R9
-	MOVQ asked+48(FP), R10
-	MOVQ asks+56(FP), R11
-
-row:
-	MOVQ (BX), DI
-	ADDQ DX, DI
-	MOVQ (CX), R8
-	ADDQ AX, R8
-	ADDQ $0x08, BX
-	ADDQ $0x08, CX
-	MOVQ R9, R12
-
-group:
+grouppast0vector16:
 	// The measured loop: 64 B of each operand an iteration.
 	MOVQ       (R11), R13
 	PREFETCHT1 (R10)(R13*1)
@@ -12319,15 +12283,13 @@ group:
 	ADDQ       $0x40, DI
 	ADDQ       $0x40, R8
 	DECQ       R12
-	JNZ        group
+	JNZ        grouppast0vector16
 	DECQ       SI
-	JNZ        row
+	JNZ        rowpast0vector16
 	VZEROUPPER
 	RET
 
-// func drainStream16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
-// Requires: AVX, MMX+
-TEXT ·drainStream16AVX2(SB), NOSPLIT, $0-64
+past1vector16:
 	MOVQ dst+0(FP), AX
 	MOVQ to+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -12337,7 +12299,7 @@ TEXT ·drainStream16AVX2(SB), NOSPLIT, $0-64
 	MOVQ asked+48(FP), R10
 	MOVQ asks+56(FP), R11
 
-row:
+rowpast1vector16:
 	MOVQ (BX), DI
 	ADDQ DX, DI
 	MOVQ (CX), R8
@@ -12346,7 +12308,7 @@ row:
 	ADDQ $0x08, CX
 	MOVQ R9, R12
 
-group:
+grouppast1vector16:
 	// The measured loop: 64 B of each operand an iteration.
 	MOVQ       (R11), R13
 	PREFETCHT1 (R10)(R13*1)
@@ -12362,110 +12324,3353 @@ group:
 	ADDQ       $0x40, DI
 	ADDQ       $0x40, R8
 	DECQ       R12
-	JNZ        group
+	JNZ        grouppast1vector16
 	DECQ       SI
-	JNZ        row
+	JNZ        rowpast1vector16
 	VZEROUPPER
 	RET
 
-// func zip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zip2AVX2(SB), NOSPLIT, $0-40
+vector32:
+	MOVQ past+72(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1vector32
 	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ groups+40(FP), R9
+	MOVQ asked+48(FP), R10
+	MOVQ asks+56(FP), R11
 
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	VPSHUFB    (DX), Y0, Y2
-	VPSHUFB    32(DX), Y1, Y4
+rowpast0vector32:
+	MOVQ (BX), DI
+	ADDQ DX, DI
+	MOVQ (CX), R8
+	ADDQ AX, R8
+	ADDQ $0x08, BX
+	ADDQ $0x08, CX
+	MOVQ R9, R12
+
+grouppast0vector32:
+	// The measured loop: 64 B of each operand an iteration.
+	MOVQ       (R11), R13
+	PREFETCHT1 (R10)(R13*1)
+	ADDQ       $0x08, R11
+	VMOVUPS    (DI), Y0
+	VMOVUPS    Y0, (R8)
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    Y1, 32(R8)
+	ADDQ       $0x40, DI
+	ADDQ       $0x40, R8
+	DECQ       R12
+	JNZ        grouppast0vector32
+	DECQ       SI
+	JNZ        rowpast0vector32
+	VZEROUPPER
+	RET
+
+past1vector32:
+	MOVQ dst+0(FP), AX
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ groups+40(FP), R9
+	MOVQ asked+48(FP), R10
+	MOVQ asks+56(FP), R11
+
+rowpast1vector32:
+	MOVQ (BX), DI
+	ADDQ DX, DI
+	MOVQ (CX), R8
+	ADDQ AX, R8
+	ADDQ $0x08, BX
+	ADDQ $0x08, CX
+	MOVQ R9, R12
+
+grouppast1vector32:
+	// The measured loop: 64 B of each operand an iteration.
+	MOVQ       (R11), R13
+	PREFETCHT1 (R10)(R13*1)
+	ADDQ       $0x08, R11
+	VMOVUPS    (DI), Y0
+	VMOVNTPS   Y0, (R8)
+	VMOVUPS    32(DI), Y1
+	VMOVNTPS   Y1, 32(R8)
+	ADDQ       $0x40, DI
+	ADDQ       $0x40, R8
+	DECQ       R12
+	JNZ        grouppast1vector32
+	DECQ       SI
+	JNZ        rowpast1vector32
+	VZEROUPPER
+	RET
+
+// func zipAVX2(dst *byte, src *byte, masks *byte, groups int, pitch int, n int, past int)
+// Requires: AVX, AVX2
+TEXT ·zipAVX2(SB), NOSPLIT, $0-56
+	MOVQ n+40(FP), AX
+	CMPQ AX, $0x03
+	JZ   n3
+	CMPQ AX, $0x04
+	JZ   n4
+	CMPQ AX, $0x05
+	JZ   n5
+	CMPQ AX, $0x06
+	JZ   n6
+	CMPQ AX, $0x07
+	JZ   n7
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n2
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n2:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	VPSHUFB    (BX), Y0, Y2
+	VPSHUFB    32(BX), Y1, Y4
 	VPOR       Y4, Y2, Y2
-	VPSHUFB    64(DX), Y0, Y3
-	VPSHUFB    96(DX), Y1, Y4
+	VPSHUFB    64(BX), Y0, Y3
+	VPSHUFB    96(BX), Y1, Y4
 	VPOR       Y4, Y3, Y3
 	VPERM2I128 $0x20, Y3, Y2, Y0
-	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y0, (CX)
 	VPERM2I128 $0x31, Y3, Y2, Y1
-	VMOVUPS    Y1, 32(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	VPSHUFB    (DX), Y0, Y2
-	VPSHUFB    32(DX), Y1, Y4
+	VMOVUPS    Y1, 32(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	VPSHUFB    (BX), Y0, Y2
+	VPSHUFB    32(BX), Y1, Y4
 	VPOR       Y4, Y2, Y2
-	VPSHUFB    64(DX), Y0, Y3
-	VPSHUFB    96(DX), Y1, Y4
+	VPSHUFB    64(BX), Y0, Y3
+	VPSHUFB    96(BX), Y1, Y4
 	VPOR       Y4, Y3, Y3
 	VPERM2I128 $0x20, Y3, Y2, Y0
-	VMOVUPS    Y0, 64(AX)
+	VMOVUPS    Y0, 64(CX)
 	VPERM2I128 $0x31, Y3, Y2, Y1
-	VMOVUPS    Y1, 96(AX)
-	ADDQ       $0x00000080, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
+	VMOVUPS    Y1, 96(CX)
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast0n2
 	VZEROUPPER
 	RET
 
-// func unzip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+past1n2:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n2:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	VPSHUFB    (BX), Y0, Y2
+	VPSHUFB    32(BX), Y1, Y4
+	VPOR       Y4, Y2, Y2
+	VPSHUFB    64(BX), Y0, Y3
+	VPSHUFB    96(BX), Y1, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0
+	VMOVNTPS   Y0, (CX)
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVNTPS   Y1, 32(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	VPSHUFB    (BX), Y0, Y2
+	VPSHUFB    32(BX), Y1, Y4
+	VPOR       Y4, Y2, Y2
+	VPSHUFB    64(BX), Y0, Y3
+	VPSHUFB    96(BX), Y1, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0
+	VMOVNTPS   Y0, 64(CX)
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVNTPS   Y1, 96(CX)
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast1n2
+	VZEROUPPER
+	RET
+
+n3:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n3
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n3:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	VPSHUFB    (BX), Y0, Y3
+	VPSHUFB    32(BX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(BX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(BX), Y0, Y4
+	VPSHUFB    128(BX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(BX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(BX), Y0, Y5
+	VPSHUFB    224(BX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(BX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVUPS    Y0, (CX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVUPS    Y1, 32(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 64(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	VPSHUFB    (BX), Y0, Y3
+	VPSHUFB    32(BX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(BX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(BX), Y0, Y4
+	VPSHUFB    128(BX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(BX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(BX), Y0, Y5
+	VPSHUFB    224(BX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(BX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVUPS    Y0, 96(CX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVUPS    Y1, 128(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 160(CX)
+	ADDQ       $0x000000c0, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast0n3
+	VZEROUPPER
+	RET
+
+past1n3:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n3:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	VPSHUFB    (BX), Y0, Y3
+	VPSHUFB    32(BX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(BX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(BX), Y0, Y4
+	VPSHUFB    128(BX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(BX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(BX), Y0, Y5
+	VPSHUFB    224(BX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(BX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVNTPS   Y0, (CX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVNTPS   Y1, 32(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 64(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	VPSHUFB    (BX), Y0, Y3
+	VPSHUFB    32(BX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(BX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(BX), Y0, Y4
+	VPSHUFB    128(BX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(BX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(BX), Y0, Y5
+	VPSHUFB    224(BX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(BX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVNTPS   Y0, 96(CX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVNTPS   Y1, 128(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 160(CX)
+	ADDQ       $0x000000c0, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast1n3
+	VZEROUPPER
+	RET
+
+n4:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n4
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n4:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	VPSHUFB    (BX), Y0, Y4
+	VPSHUFB    32(BX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(BX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(BX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(BX), Y0, Y5
+	VPSHUFB    160(BX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(BX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(BX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(BX), Y0, Y6
+	VPSHUFB    288(BX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(BX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(BX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(BX), Y0, Y7
+	VPSHUFB    416(BX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(BX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(BX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVUPS    Y0, (CX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVUPS    Y1, 32(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 64(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 96(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	VPSHUFB    (BX), Y0, Y4
+	VPSHUFB    32(BX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(BX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(BX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(BX), Y0, Y5
+	VPSHUFB    160(BX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(BX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(BX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(BX), Y0, Y6
+	VPSHUFB    288(BX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(BX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(BX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(BX), Y0, Y7
+	VPSHUFB    416(BX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(BX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(BX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVUPS    Y0, 128(CX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVUPS    Y1, 160(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 192(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 224(CX)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast0n4
+	VZEROUPPER
+	RET
+
+past1n4:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n4:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	VPSHUFB    (BX), Y0, Y4
+	VPSHUFB    32(BX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(BX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(BX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(BX), Y0, Y5
+	VPSHUFB    160(BX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(BX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(BX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(BX), Y0, Y6
+	VPSHUFB    288(BX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(BX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(BX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(BX), Y0, Y7
+	VPSHUFB    416(BX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(BX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(BX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVNTPS   Y0, (CX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVNTPS   Y1, 32(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 64(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 96(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	VPSHUFB    (BX), Y0, Y4
+	VPSHUFB    32(BX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(BX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(BX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(BX), Y0, Y5
+	VPSHUFB    160(BX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(BX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(BX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(BX), Y0, Y6
+	VPSHUFB    288(BX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(BX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(BX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(BX), Y0, Y7
+	VPSHUFB    416(BX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(BX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(BX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVNTPS   Y0, 128(CX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVNTPS   Y1, 160(CX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 192(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 224(CX)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast1n4
+	VZEROUPPER
+	RET
+
+n5:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n5
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n5:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y4
+	VPSHUFB    (BX), Y0, Y5
+	VPSHUFB    32(BX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(BX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(BX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(BX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(BX), Y0, Y6
+	VPSHUFB    192(BX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(BX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(BX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(BX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(BX), Y0, Y7
+	VPSHUFB    352(BX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(BX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(BX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(BX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(BX), Y0, Y8
+	VPSHUFB    512(BX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(BX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(BX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(BX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(BX), Y0, Y9
+	VPSHUFB    672(BX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(BX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(BX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(BX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVUPS    Y0, (CX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVUPS    Y1, 32(CX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVUPS    Y2, 64(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 96(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 128(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y4
+	VPSHUFB    (BX), Y0, Y5
+	VPSHUFB    32(BX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(BX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(BX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(BX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(BX), Y0, Y6
+	VPSHUFB    192(BX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(BX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(BX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(BX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(BX), Y0, Y7
+	VPSHUFB    352(BX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(BX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(BX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(BX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(BX), Y0, Y8
+	VPSHUFB    512(BX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(BX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(BX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(BX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(BX), Y0, Y9
+	VPSHUFB    672(BX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(BX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(BX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(BX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVUPS    Y0, 160(CX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVUPS    Y1, 192(CX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVUPS    Y2, 224(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 256(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 288(CX)
+	ADDQ       $0x00000140, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast0n5
+	VZEROUPPER
+	RET
+
+past1n5:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n5:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y4
+	VPSHUFB    (BX), Y0, Y5
+	VPSHUFB    32(BX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(BX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(BX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(BX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(BX), Y0, Y6
+	VPSHUFB    192(BX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(BX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(BX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(BX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(BX), Y0, Y7
+	VPSHUFB    352(BX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(BX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(BX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(BX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(BX), Y0, Y8
+	VPSHUFB    512(BX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(BX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(BX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(BX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(BX), Y0, Y9
+	VPSHUFB    672(BX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(BX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(BX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(BX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVNTPS   Y0, (CX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVNTPS   Y1, 32(CX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVNTPS   Y2, 64(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 96(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 128(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y4
+	VPSHUFB    (BX), Y0, Y5
+	VPSHUFB    32(BX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(BX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(BX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(BX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(BX), Y0, Y6
+	VPSHUFB    192(BX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(BX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(BX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(BX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(BX), Y0, Y7
+	VPSHUFB    352(BX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(BX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(BX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(BX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(BX), Y0, Y8
+	VPSHUFB    512(BX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(BX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(BX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(BX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(BX), Y0, Y9
+	VPSHUFB    672(BX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(BX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(BX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(BX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVNTPS   Y0, 160(CX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVNTPS   Y1, 192(CX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVNTPS   Y2, 224(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 256(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 288(CX)
+	ADDQ       $0x00000140, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast1n5
+	VZEROUPPER
+	RET
+
+n6:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n6
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n6:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y5
+	VPSHUFB    (BX), Y0, Y6
+	VPSHUFB    32(BX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(BX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(BX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(BX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(BX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(BX), Y0, Y7
+	VPSHUFB    224(BX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(BX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(BX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(BX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(BX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(BX), Y0, Y8
+	VPSHUFB    416(BX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(BX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(BX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(BX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(BX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(BX), Y0, Y9
+	VPSHUFB    608(BX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(BX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(BX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(BX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(BX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(BX), Y0, Y10
+	VPSHUFB    800(BX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(BX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(BX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(BX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(BX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(BX), Y0, Y11
+	VPSHUFB    992(BX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(BX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(BX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(BX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(BX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVUPS    Y0, (CX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVUPS    Y1, 32(CX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVUPS    Y2, 64(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 96(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 128(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 160(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y5
+	VPSHUFB    (BX), Y0, Y6
+	VPSHUFB    32(BX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(BX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(BX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(BX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(BX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(BX), Y0, Y7
+	VPSHUFB    224(BX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(BX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(BX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(BX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(BX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(BX), Y0, Y8
+	VPSHUFB    416(BX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(BX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(BX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(BX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(BX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(BX), Y0, Y9
+	VPSHUFB    608(BX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(BX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(BX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(BX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(BX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(BX), Y0, Y10
+	VPSHUFB    800(BX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(BX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(BX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(BX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(BX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(BX), Y0, Y11
+	VPSHUFB    992(BX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(BX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(BX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(BX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(BX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVUPS    Y0, 192(CX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVUPS    Y1, 224(CX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVUPS    Y2, 256(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 288(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 320(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 352(CX)
+	ADDQ       $0x00000180, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast0n6
+	VZEROUPPER
+	RET
+
+past1n6:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n6:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y5
+	VPSHUFB    (BX), Y0, Y6
+	VPSHUFB    32(BX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(BX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(BX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(BX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(BX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(BX), Y0, Y7
+	VPSHUFB    224(BX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(BX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(BX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(BX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(BX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(BX), Y0, Y8
+	VPSHUFB    416(BX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(BX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(BX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(BX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(BX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(BX), Y0, Y9
+	VPSHUFB    608(BX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(BX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(BX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(BX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(BX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(BX), Y0, Y10
+	VPSHUFB    800(BX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(BX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(BX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(BX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(BX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(BX), Y0, Y11
+	VPSHUFB    992(BX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(BX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(BX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(BX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(BX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVNTPS   Y0, (CX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVNTPS   Y1, 32(CX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVNTPS   Y2, 64(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 96(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 128(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 160(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y5
+	VPSHUFB    (BX), Y0, Y6
+	VPSHUFB    32(BX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(BX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(BX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(BX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(BX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(BX), Y0, Y7
+	VPSHUFB    224(BX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(BX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(BX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(BX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(BX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(BX), Y0, Y8
+	VPSHUFB    416(BX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(BX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(BX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(BX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(BX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(BX), Y0, Y9
+	VPSHUFB    608(BX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(BX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(BX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(BX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(BX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(BX), Y0, Y10
+	VPSHUFB    800(BX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(BX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(BX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(BX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(BX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(BX), Y0, Y11
+	VPSHUFB    992(BX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(BX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(BX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(BX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(BX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVNTPS   Y0, 192(CX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVNTPS   Y1, 224(CX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVNTPS   Y2, 256(CX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 288(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 320(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 352(CX)
+	ADDQ       $0x00000180, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast1n6
+	VZEROUPPER
+	RET
+
+n7:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n7
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n7:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y5
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y6
+	VPSHUFB    (BX), Y0, Y7
+	VPSHUFB    32(BX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(BX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(BX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(BX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(BX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(BX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(BX), Y0, Y8
+	VPSHUFB    256(BX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(BX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(BX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(BX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(BX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(BX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(BX), Y0, Y9
+	VPSHUFB    480(BX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(BX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(BX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(BX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(BX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(BX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(BX), Y0, Y10
+	VPSHUFB    704(BX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(BX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(BX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(BX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(BX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(BX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(BX), Y0, Y11
+	VPSHUFB    928(BX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(BX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(BX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(BX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(BX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(BX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(BX), Y0, Y12
+	VPSHUFB    1152(BX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(BX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(BX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(BX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(BX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(BX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(BX), Y0, Y13
+	VPSHUFB    1376(BX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(BX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(BX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(BX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(BX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(BX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVUPS    Y0, (CX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVUPS    Y1, 32(CX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVUPS    Y2, 64(CX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVUPS    Y3, 96(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 128(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 160(CX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVUPS    Y6, 192(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y5
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y6
+	VPSHUFB    (BX), Y0, Y7
+	VPSHUFB    32(BX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(BX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(BX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(BX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(BX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(BX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(BX), Y0, Y8
+	VPSHUFB    256(BX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(BX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(BX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(BX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(BX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(BX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(BX), Y0, Y9
+	VPSHUFB    480(BX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(BX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(BX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(BX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(BX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(BX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(BX), Y0, Y10
+	VPSHUFB    704(BX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(BX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(BX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(BX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(BX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(BX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(BX), Y0, Y11
+	VPSHUFB    928(BX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(BX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(BX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(BX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(BX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(BX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(BX), Y0, Y12
+	VPSHUFB    1152(BX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(BX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(BX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(BX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(BX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(BX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(BX), Y0, Y13
+	VPSHUFB    1376(BX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(BX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(BX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(BX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(BX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(BX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVUPS    Y0, 224(CX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVUPS    Y1, 256(CX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVUPS    Y2, 288(CX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVUPS    Y3, 320(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 352(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 384(CX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVUPS    Y6, 416(CX)
+	ADDQ       $0x000001c0, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast0n7
+	VZEROUPPER
+	RET
+
+past1n7:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n7:
+	MOVQ       DX, AX
+	VMOVDQU    (AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y5
+	ADDQ       DI, AX
+	VMOVDQU    (AX), Y6
+	VPSHUFB    (BX), Y0, Y7
+	VPSHUFB    32(BX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(BX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(BX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(BX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(BX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(BX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(BX), Y0, Y8
+	VPSHUFB    256(BX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(BX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(BX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(BX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(BX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(BX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(BX), Y0, Y9
+	VPSHUFB    480(BX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(BX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(BX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(BX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(BX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(BX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(BX), Y0, Y10
+	VPSHUFB    704(BX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(BX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(BX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(BX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(BX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(BX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(BX), Y0, Y11
+	VPSHUFB    928(BX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(BX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(BX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(BX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(BX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(BX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(BX), Y0, Y12
+	VPSHUFB    1152(BX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(BX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(BX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(BX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(BX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(BX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(BX), Y0, Y13
+	VPSHUFB    1376(BX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(BX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(BX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(BX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(BX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(BX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVNTPS   Y0, (CX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVNTPS   Y1, 32(CX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVNTPS   Y2, 64(CX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVNTPS   Y3, 96(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 128(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 160(CX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVNTPS   Y6, 192(CX)
+	MOVQ       DX, AX
+	VMOVDQU    32(AX), Y0
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y1
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y2
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y3
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y4
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y5
+	ADDQ       DI, AX
+	VMOVDQU    32(AX), Y6
+	VPSHUFB    (BX), Y0, Y7
+	VPSHUFB    32(BX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(BX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(BX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(BX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(BX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(BX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(BX), Y0, Y8
+	VPSHUFB    256(BX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(BX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(BX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(BX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(BX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(BX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(BX), Y0, Y9
+	VPSHUFB    480(BX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(BX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(BX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(BX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(BX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(BX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(BX), Y0, Y10
+	VPSHUFB    704(BX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(BX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(BX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(BX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(BX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(BX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(BX), Y0, Y11
+	VPSHUFB    928(BX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(BX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(BX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(BX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(BX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(BX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(BX), Y0, Y12
+	VPSHUFB    1152(BX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(BX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(BX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(BX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(BX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(BX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(BX), Y0, Y13
+	VPSHUFB    1376(BX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(BX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(BX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(BX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(BX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(BX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVNTPS   Y0, 224(CX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVNTPS   Y1, 256(CX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVNTPS   Y2, 288(CX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVNTPS   Y3, 320(CX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 352(CX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 384(CX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVNTPS   Y6, 416(CX)
+	ADDQ       $0x000001c0, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        grouppast1n7
+	VZEROUPPER
+	RET
+
+// func unzipAVX2(dst *byte, src *byte, masks *byte, groups int, pitch int, n int, past int)
 // Requires: AVX, AVX2
-TEXT ·unzip2AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
+TEXT ·unzipAVX2(SB), NOSPLIT, $0-56
+	MOVQ n+40(FP), AX
+	CMPQ AX, $0x03
+	JZ   n3
+	CMPQ AX, $0x04
+	JZ   n4
+	CMPQ AX, $0x05
+	JZ   n5
+	CMPQ AX, $0x06
+	JZ   n6
+	CMPQ AX, $0x07
+	JZ   n7
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n2
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
 
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 32(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 48(CX), Y1, Y1
-	VMOVDQU     64(CX), X2
-	VINSERTI128 $0x01, 96(CX), Y2, Y2
-	VMOVDQU     80(CX), X3
-	VINSERTI128 $0x01, 112(CX), Y3, Y3
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y5
-	VPSHUFB     32(DX), Y1, Y4
+grouppast0n2:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 32(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 48(DX), Y1, Y1
+	VMOVDQU     64(DX), X2
+	VINSERTI128 $0x01, 96(DX), Y2, Y2
+	VMOVDQU     80(DX), X3
+	VINSERTI128 $0x01, 112(DX), Y3, Y3
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y5
+	VPSHUFB     32(BX), Y1, Y4
 	VPOR        Y4, Y5, Y5
-	VMOVUPS     Y5, (DI)
-	VPSHUFB     (DX), Y2, Y5
-	VPSHUFB     32(DX), Y3, Y4
+	VMOVUPS     Y5, (AX)
+	VPSHUFB     (BX), Y2, Y5
+	VPSHUFB     32(BX), Y3, Y4
 	VPOR        Y4, Y5, Y5
-	VMOVUPS     Y5, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     64(DX), Y0, Y5
-	VPSHUFB     96(DX), Y1, Y4
+	VMOVUPS     Y5, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     64(BX), Y0, Y5
+	VPSHUFB     96(BX), Y1, Y4
 	VPOR        Y4, Y5, Y5
-	VMOVUPS     Y5, (DI)
-	VPSHUFB     64(DX), Y2, Y5
-	VPSHUFB     96(DX), Y3, Y4
+	VMOVUPS     Y5, (AX)
+	VPSHUFB     64(BX), Y2, Y5
+	VPSHUFB     96(BX), Y3, Y4
 	VPOR        Y4, Y5, Y5
-	VMOVUPS     Y5, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000080, CX
-	DECQ        BX
-	JNZ         group
+	VMOVUPS     Y5, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000080, DX
+	DECQ        SI
+	JNZ         grouppast0n2
 	VZEROUPPER
 	RET
 
-// func pick2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+past1n2:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n2:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 32(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 48(DX), Y1, Y1
+	VMOVDQU     64(DX), X2
+	VINSERTI128 $0x01, 96(DX), Y2, Y2
+	VMOVDQU     80(DX), X3
+	VINSERTI128 $0x01, 112(DX), Y3, Y3
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y5
+	VPSHUFB     32(BX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, (AX)
+	VPSHUFB     (BX), Y2, Y5
+	VPSHUFB     32(BX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     64(BX), Y0, Y5
+	VPSHUFB     96(BX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, (AX)
+	VPSHUFB     64(BX), Y2, Y5
+	VPSHUFB     96(BX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000080, DX
+	DECQ        SI
+	JNZ         grouppast1n2
+	VZEROUPPER
+	RET
+
+n3:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n3
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n3:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 48(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 64(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 80(DX), Y2, Y2
+	VMOVDQU     96(DX), X3
+	VINSERTI128 $0x01, 144(DX), Y3, Y3
+	VMOVDQU     112(DX), X4
+	VINSERTI128 $0x01, 160(DX), Y4, Y4
+	VMOVDQU     128(DX), X5
+	VINSERTI128 $0x01, 176(DX), Y5, Y5
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y7
+	VPSHUFB     32(BX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(BX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (AX)
+	VPSHUFB     (BX), Y3, Y7
+	VPSHUFB     32(BX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(BX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     96(BX), Y0, Y7
+	VPSHUFB     128(BX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(BX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (AX)
+	VPSHUFB     96(BX), Y3, Y7
+	VPSHUFB     128(BX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(BX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     192(BX), Y0, Y7
+	VPSHUFB     224(BX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(BX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (AX)
+	VPSHUFB     192(BX), Y3, Y7
+	VPSHUFB     224(BX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(BX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x000000c0, DX
+	DECQ        SI
+	JNZ         grouppast0n3
+	VZEROUPPER
+	RET
+
+past1n3:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n3:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 48(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 64(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 80(DX), Y2, Y2
+	VMOVDQU     96(DX), X3
+	VINSERTI128 $0x01, 144(DX), Y3, Y3
+	VMOVDQU     112(DX), X4
+	VINSERTI128 $0x01, 160(DX), Y4, Y4
+	VMOVDQU     128(DX), X5
+	VINSERTI128 $0x01, 176(DX), Y5, Y5
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y7
+	VPSHUFB     32(BX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(BX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (AX)
+	VPSHUFB     (BX), Y3, Y7
+	VPSHUFB     32(BX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(BX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     96(BX), Y0, Y7
+	VPSHUFB     128(BX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(BX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (AX)
+	VPSHUFB     96(BX), Y3, Y7
+	VPSHUFB     128(BX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(BX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     192(BX), Y0, Y7
+	VPSHUFB     224(BX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(BX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (AX)
+	VPSHUFB     192(BX), Y3, Y7
+	VPSHUFB     224(BX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(BX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x000000c0, DX
+	DECQ        SI
+	JNZ         grouppast1n3
+	VZEROUPPER
+	RET
+
+n4:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n4
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n4:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 64(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 80(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 96(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 112(DX), Y3, Y3
+	VMOVDQU     128(DX), X4
+	VINSERTI128 $0x01, 192(DX), Y4, Y4
+	VMOVDQU     144(DX), X5
+	VINSERTI128 $0x01, 208(DX), Y5, Y5
+	VMOVDQU     160(DX), X6
+	VINSERTI128 $0x01, 224(DX), Y6, Y6
+	VMOVDQU     176(DX), X7
+	VINSERTI128 $0x01, 240(DX), Y7, Y7
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y9
+	VPSHUFB     32(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (AX)
+	VPSHUFB     (BX), Y4, Y9
+	VPSHUFB     32(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     128(BX), Y0, Y9
+	VPSHUFB     160(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (AX)
+	VPSHUFB     128(BX), Y4, Y9
+	VPSHUFB     160(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     256(BX), Y0, Y9
+	VPSHUFB     288(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (AX)
+	VPSHUFB     256(BX), Y4, Y9
+	VPSHUFB     288(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     384(BX), Y0, Y9
+	VPSHUFB     416(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (AX)
+	VPSHUFB     384(BX), Y4, Y9
+	VPSHUFB     416(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000100, DX
+	DECQ        SI
+	JNZ         grouppast0n4
+	VZEROUPPER
+	RET
+
+past1n4:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n4:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 64(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 80(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 96(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 112(DX), Y3, Y3
+	VMOVDQU     128(DX), X4
+	VINSERTI128 $0x01, 192(DX), Y4, Y4
+	VMOVDQU     144(DX), X5
+	VINSERTI128 $0x01, 208(DX), Y5, Y5
+	VMOVDQU     160(DX), X6
+	VINSERTI128 $0x01, 224(DX), Y6, Y6
+	VMOVDQU     176(DX), X7
+	VINSERTI128 $0x01, 240(DX), Y7, Y7
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y9
+	VPSHUFB     32(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (AX)
+	VPSHUFB     (BX), Y4, Y9
+	VPSHUFB     32(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     128(BX), Y0, Y9
+	VPSHUFB     160(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (AX)
+	VPSHUFB     128(BX), Y4, Y9
+	VPSHUFB     160(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     256(BX), Y0, Y9
+	VPSHUFB     288(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (AX)
+	VPSHUFB     256(BX), Y4, Y9
+	VPSHUFB     288(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     384(BX), Y0, Y9
+	VPSHUFB     416(BX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(BX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(BX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (AX)
+	VPSHUFB     384(BX), Y4, Y9
+	VPSHUFB     416(BX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(BX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(BX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000100, DX
+	DECQ        SI
+	JNZ         grouppast1n4
+	VZEROUPPER
+	RET
+
+n5:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n5
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n5:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 80(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 96(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 112(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 128(DX), Y3, Y3
+	VMOVDQU     64(DX), X4
+	VINSERTI128 $0x01, 144(DX), Y4, Y4
+	VMOVDQU     160(DX), X5
+	VINSERTI128 $0x01, 240(DX), Y5, Y5
+	VMOVDQU     176(DX), X6
+	VINSERTI128 $0x01, 256(DX), Y6, Y6
+	VMOVDQU     192(DX), X7
+	VINSERTI128 $0x01, 272(DX), Y7, Y7
+	VMOVDQU     208(DX), X8
+	VINSERTI128 $0x01, 288(DX), Y8, Y8
+	VMOVDQU     224(DX), X9
+	VINSERTI128 $0x01, 304(DX), Y9, Y9
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y11
+	VPSHUFB     32(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (AX)
+	VPSHUFB     (BX), Y5, Y11
+	VPSHUFB     32(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     160(BX), Y0, Y11
+	VPSHUFB     192(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (AX)
+	VPSHUFB     160(BX), Y5, Y11
+	VPSHUFB     192(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     320(BX), Y0, Y11
+	VPSHUFB     352(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (AX)
+	VPSHUFB     320(BX), Y5, Y11
+	VPSHUFB     352(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     480(BX), Y0, Y11
+	VPSHUFB     512(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (AX)
+	VPSHUFB     480(BX), Y5, Y11
+	VPSHUFB     512(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     640(BX), Y0, Y11
+	VPSHUFB     672(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (AX)
+	VPSHUFB     640(BX), Y5, Y11
+	VPSHUFB     672(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000140, DX
+	DECQ        SI
+	JNZ         grouppast0n5
+	VZEROUPPER
+	RET
+
+past1n5:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n5:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 80(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 96(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 112(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 128(DX), Y3, Y3
+	VMOVDQU     64(DX), X4
+	VINSERTI128 $0x01, 144(DX), Y4, Y4
+	VMOVDQU     160(DX), X5
+	VINSERTI128 $0x01, 240(DX), Y5, Y5
+	VMOVDQU     176(DX), X6
+	VINSERTI128 $0x01, 256(DX), Y6, Y6
+	VMOVDQU     192(DX), X7
+	VINSERTI128 $0x01, 272(DX), Y7, Y7
+	VMOVDQU     208(DX), X8
+	VINSERTI128 $0x01, 288(DX), Y8, Y8
+	VMOVDQU     224(DX), X9
+	VINSERTI128 $0x01, 304(DX), Y9, Y9
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y11
+	VPSHUFB     32(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (AX)
+	VPSHUFB     (BX), Y5, Y11
+	VPSHUFB     32(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     160(BX), Y0, Y11
+	VPSHUFB     192(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (AX)
+	VPSHUFB     160(BX), Y5, Y11
+	VPSHUFB     192(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     320(BX), Y0, Y11
+	VPSHUFB     352(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (AX)
+	VPSHUFB     320(BX), Y5, Y11
+	VPSHUFB     352(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     480(BX), Y0, Y11
+	VPSHUFB     512(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (AX)
+	VPSHUFB     480(BX), Y5, Y11
+	VPSHUFB     512(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     640(BX), Y0, Y11
+	VPSHUFB     672(BX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(BX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(BX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(BX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (AX)
+	VPSHUFB     640(BX), Y5, Y11
+	VPSHUFB     672(BX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(BX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(BX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(BX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000140, DX
+	DECQ        SI
+	JNZ         grouppast1n5
+	VZEROUPPER
+	RET
+
+n6:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n6
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n6:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 96(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 112(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 128(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 144(DX), Y3, Y3
+	VMOVDQU     64(DX), X4
+	VINSERTI128 $0x01, 160(DX), Y4, Y4
+	VMOVDQU     80(DX), X5
+	VINSERTI128 $0x01, 176(DX), Y5, Y5
+	VMOVDQU     192(DX), X6
+	VINSERTI128 $0x01, 288(DX), Y6, Y6
+	VMOVDQU     208(DX), X7
+	VINSERTI128 $0x01, 304(DX), Y7, Y7
+	VMOVDQU     224(DX), X8
+	VINSERTI128 $0x01, 320(DX), Y8, Y8
+	VMOVDQU     240(DX), X9
+	VINSERTI128 $0x01, 336(DX), Y9, Y9
+	VMOVDQU     256(DX), X10
+	VINSERTI128 $0x01, 352(DX), Y10, Y10
+	VMOVDQU     272(DX), X11
+	VINSERTI128 $0x01, 368(DX), Y11, Y11
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y13
+	VPSHUFB     32(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     (BX), Y6, Y13
+	VPSHUFB     32(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     192(BX), Y0, Y13
+	VPSHUFB     224(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     192(BX), Y6, Y13
+	VPSHUFB     224(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     384(BX), Y0, Y13
+	VPSHUFB     416(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     384(BX), Y6, Y13
+	VPSHUFB     416(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     576(BX), Y0, Y13
+	VPSHUFB     608(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     576(BX), Y6, Y13
+	VPSHUFB     608(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     768(BX), Y0, Y13
+	VPSHUFB     800(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     768(BX), Y6, Y13
+	VPSHUFB     800(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     960(BX), Y0, Y13
+	VPSHUFB     992(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     960(BX), Y6, Y13
+	VPSHUFB     992(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000180, DX
+	DECQ        SI
+	JNZ         grouppast0n6
+	VZEROUPPER
+	RET
+
+past1n6:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n6:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 96(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 112(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 128(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 144(DX), Y3, Y3
+	VMOVDQU     64(DX), X4
+	VINSERTI128 $0x01, 160(DX), Y4, Y4
+	VMOVDQU     80(DX), X5
+	VINSERTI128 $0x01, 176(DX), Y5, Y5
+	VMOVDQU     192(DX), X6
+	VINSERTI128 $0x01, 288(DX), Y6, Y6
+	VMOVDQU     208(DX), X7
+	VINSERTI128 $0x01, 304(DX), Y7, Y7
+	VMOVDQU     224(DX), X8
+	VINSERTI128 $0x01, 320(DX), Y8, Y8
+	VMOVDQU     240(DX), X9
+	VINSERTI128 $0x01, 336(DX), Y9, Y9
+	VMOVDQU     256(DX), X10
+	VINSERTI128 $0x01, 352(DX), Y10, Y10
+	VMOVDQU     272(DX), X11
+	VINSERTI128 $0x01, 368(DX), Y11, Y11
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y13
+	VPSHUFB     32(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     (BX), Y6, Y13
+	VPSHUFB     32(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     192(BX), Y0, Y13
+	VPSHUFB     224(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     192(BX), Y6, Y13
+	VPSHUFB     224(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     384(BX), Y0, Y13
+	VPSHUFB     416(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     384(BX), Y6, Y13
+	VPSHUFB     416(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     576(BX), Y0, Y13
+	VPSHUFB     608(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     576(BX), Y6, Y13
+	VPSHUFB     608(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     768(BX), Y0, Y13
+	VPSHUFB     800(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     768(BX), Y6, Y13
+	VPSHUFB     800(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     960(BX), Y0, Y13
+	VPSHUFB     992(BX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(BX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(BX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(BX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(BX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     960(BX), Y6, Y13
+	VPSHUFB     992(BX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(BX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(BX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(BX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(BX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000180, DX
+	DECQ        SI
+	JNZ         grouppast1n6
+	VZEROUPPER
+	RET
+
+n7:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n7
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast0n7:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 112(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 128(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 144(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 160(DX), Y3, Y3
+	VMOVDQU     64(DX), X4
+	VINSERTI128 $0x01, 176(DX), Y4, Y4
+	VMOVDQU     80(DX), X5
+	VINSERTI128 $0x01, 192(DX), Y5, Y5
+	VMOVDQU     96(DX), X6
+	VINSERTI128 $0x01, 208(DX), Y6, Y6
+	VMOVDQU     224(DX), X7
+	VINSERTI128 $0x01, 336(DX), Y7, Y7
+	VMOVDQU     240(DX), X8
+	VINSERTI128 $0x01, 352(DX), Y8, Y8
+	VMOVDQU     256(DX), X9
+	VINSERTI128 $0x01, 368(DX), Y9, Y9
+	VMOVDQU     272(DX), X10
+	VINSERTI128 $0x01, 384(DX), Y10, Y10
+	VMOVDQU     288(DX), X11
+	VINSERTI128 $0x01, 400(DX), Y11, Y11
+	VMOVDQU     304(DX), X12
+	VINSERTI128 $0x01, 416(DX), Y12, Y12
+	VMOVDQU     320(DX), X13
+	VINSERTI128 $0x01, 432(DX), Y13, Y13
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y15
+	VPSHUFB     32(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     (BX), Y7, Y15
+	VPSHUFB     32(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     224(BX), Y0, Y15
+	VPSHUFB     256(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     224(BX), Y7, Y15
+	VPSHUFB     256(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     448(BX), Y0, Y15
+	VPSHUFB     480(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     448(BX), Y7, Y15
+	VPSHUFB     480(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     672(BX), Y0, Y15
+	VPSHUFB     704(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     672(BX), Y7, Y15
+	VPSHUFB     704(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     896(BX), Y0, Y15
+	VPSHUFB     928(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     896(BX), Y7, Y15
+	VPSHUFB     928(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     1120(BX), Y0, Y15
+	VPSHUFB     1152(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     1120(BX), Y7, Y15
+	VPSHUFB     1152(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     1344(BX), Y0, Y15
+	VPSHUFB     1376(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     1344(BX), Y7, Y15
+	VPSHUFB     1376(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x000001c0, DX
+	DECQ        SI
+	JNZ         grouppast0n7
+	VZEROUPPER
+	RET
+
+past1n7:
+	MOVQ dst+0(FP), CX
+	MOVQ src+8(FP), DX
+	MOVQ masks+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ pitch+32(FP), DI
+
+grouppast1n7:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, 112(DX), Y0, Y0
+	VMOVDQU     16(DX), X1
+	VINSERTI128 $0x01, 128(DX), Y1, Y1
+	VMOVDQU     32(DX), X2
+	VINSERTI128 $0x01, 144(DX), Y2, Y2
+	VMOVDQU     48(DX), X3
+	VINSERTI128 $0x01, 160(DX), Y3, Y3
+	VMOVDQU     64(DX), X4
+	VINSERTI128 $0x01, 176(DX), Y4, Y4
+	VMOVDQU     80(DX), X5
+	VINSERTI128 $0x01, 192(DX), Y5, Y5
+	VMOVDQU     96(DX), X6
+	VINSERTI128 $0x01, 208(DX), Y6, Y6
+	VMOVDQU     224(DX), X7
+	VINSERTI128 $0x01, 336(DX), Y7, Y7
+	VMOVDQU     240(DX), X8
+	VINSERTI128 $0x01, 352(DX), Y8, Y8
+	VMOVDQU     256(DX), X9
+	VINSERTI128 $0x01, 368(DX), Y9, Y9
+	VMOVDQU     272(DX), X10
+	VINSERTI128 $0x01, 384(DX), Y10, Y10
+	VMOVDQU     288(DX), X11
+	VINSERTI128 $0x01, 400(DX), Y11, Y11
+	VMOVDQU     304(DX), X12
+	VINSERTI128 $0x01, 416(DX), Y12, Y12
+	VMOVDQU     320(DX), X13
+	VINSERTI128 $0x01, 432(DX), Y13, Y13
+	MOVQ        CX, AX
+	VPSHUFB     (BX), Y0, Y15
+	VPSHUFB     32(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     (BX), Y7, Y15
+	VPSHUFB     32(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     224(BX), Y0, Y15
+	VPSHUFB     256(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     224(BX), Y7, Y15
+	VPSHUFB     256(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     448(BX), Y0, Y15
+	VPSHUFB     480(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     448(BX), Y7, Y15
+	VPSHUFB     480(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     672(BX), Y0, Y15
+	VPSHUFB     704(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     672(BX), Y7, Y15
+	VPSHUFB     704(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     896(BX), Y0, Y15
+	VPSHUFB     928(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     896(BX), Y7, Y15
+	VPSHUFB     928(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     1120(BX), Y0, Y15
+	VPSHUFB     1152(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     1120(BX), Y7, Y15
+	VPSHUFB     1152(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        DI, AX
+	VPSHUFB     1344(BX), Y0, Y15
+	VPSHUFB     1376(BX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(BX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(BX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(BX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(BX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(BX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     1344(BX), Y7, Y15
+	VPSHUFB     1376(BX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(BX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(BX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(BX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(BX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(BX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x000001c0, DX
+	DECQ        SI
+	JNZ         grouppast1n7
+	VZEROUPPER
+	RET
+
+// func pickAVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr, n int, past int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·pick2AVX2(SB), NOSPLIT, $0-40
+TEXT ·pickAVX2(SB), NOSPLIT, $0-56
+	MOVQ n+40(FP), AX
+	CMPQ AX, $0x03
+	JZ   n3
+	CMPQ AX, $0x04
+	JZ   n4
+	CMPQ AX, $0x05
+	JZ   n5
+	CMPQ AX, $0x06
+	JZ   n6
+	CMPQ AX, $0x07
+	JZ   n7
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n2
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast0n2:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 32(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -12487,108 +15692,18 @@ group:
 	ADDQ        $0x00000080, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast0n2
 	VZEROUPPER
 	RET
 
-// func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zipStream2AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	VPSHUFB    (DX), Y0, Y2
-	VPSHUFB    32(DX), Y1, Y4
-	VPOR       Y4, Y2, Y2
-	VPSHUFB    64(DX), Y0, Y3
-	VPSHUFB    96(DX), Y1, Y4
-	VPOR       Y4, Y3, Y3
-	VPERM2I128 $0x20, Y3, Y2, Y0
-	VMOVNTPS   Y0, (AX)
-	VPERM2I128 $0x31, Y3, Y2, Y1
-	VMOVNTPS   Y1, 32(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	VPSHUFB    (DX), Y0, Y2
-	VPSHUFB    32(DX), Y1, Y4
-	VPOR       Y4, Y2, Y2
-	VPSHUFB    64(DX), Y0, Y3
-	VPSHUFB    96(DX), Y1, Y4
-	VPOR       Y4, Y3, Y3
-	VPERM2I128 $0x20, Y3, Y2, Y0
-	VMOVNTPS   Y0, 64(AX)
-	VPERM2I128 $0x31, Y3, Y2, Y1
-	VMOVNTPS   Y1, 96(AX)
-	ADDQ       $0x00000080, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzipStream2AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 32(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 48(CX), Y1, Y1
-	VMOVDQU     64(CX), X2
-	VINSERTI128 $0x01, 96(CX), Y2, Y2
-	VMOVDQU     80(CX), X3
-	VINSERTI128 $0x01, 112(CX), Y3, Y3
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y5
-	VPSHUFB     32(DX), Y1, Y4
-	VPOR        Y4, Y5, Y5
-	VMOVNTPS    Y5, (DI)
-	VPSHUFB     (DX), Y2, Y5
-	VPSHUFB     32(DX), Y3, Y4
-	VPOR        Y4, Y5, Y5
-	VMOVNTPS    Y5, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     64(DX), Y0, Y5
-	VPSHUFB     96(DX), Y1, Y4
-	VPOR        Y4, Y5, Y5
-	VMOVNTPS    Y5, (DI)
-	VPSHUFB     64(DX), Y2, Y5
-	VPSHUFB     96(DX), Y3, Y4
-	VPOR        Y4, Y5, Y5
-	VMOVNTPS    Y5, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000080, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pickStream2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickStream2AVX2(SB), NOSPLIT, $0-40
+past1n2:
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast1n2:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 32(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -12610,159 +15725,21 @@ group:
 	ADDQ        $0x00000080, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast1n2
 	VZEROUPPER
 	RET
 
-// func zip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zip3AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	VPSHUFB    (DX), Y0, Y3
-	VPSHUFB    32(DX), Y1, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    64(DX), Y2, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    96(DX), Y0, Y4
-	VPSHUFB    128(DX), Y1, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    160(DX), Y2, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    192(DX), Y0, Y5
-	VPSHUFB    224(DX), Y1, Y6
-	VPOR       Y6, Y5, Y5
-	VPSHUFB    256(DX), Y2, Y6
-	VPOR       Y6, Y5, Y5
-	VPERM2I128 $0x20, Y4, Y3, Y0
-	VMOVUPS    Y0, (AX)
-	VPERM2I128 $0x30, Y3, Y5, Y1
-	VMOVUPS    Y1, 32(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVUPS    Y2, 64(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	VPSHUFB    (DX), Y0, Y3
-	VPSHUFB    32(DX), Y1, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    64(DX), Y2, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    96(DX), Y0, Y4
-	VPSHUFB    128(DX), Y1, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    160(DX), Y2, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    192(DX), Y0, Y5
-	VPSHUFB    224(DX), Y1, Y6
-	VPOR       Y6, Y5, Y5
-	VPSHUFB    256(DX), Y2, Y6
-	VPOR       Y6, Y5, Y5
-	VPERM2I128 $0x20, Y4, Y3, Y0
-	VMOVUPS    Y0, 96(AX)
-	VPERM2I128 $0x30, Y3, Y5, Y1
-	VMOVUPS    Y1, 128(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVUPS    Y2, 160(AX)
-	ADDQ       $0x000000c0, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzip3AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 48(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 64(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 80(CX), Y2, Y2
-	VMOVDQU     96(CX), X3
-	VINSERTI128 $0x01, 144(CX), Y3, Y3
-	VMOVDQU     112(CX), X4
-	VINSERTI128 $0x01, 160(CX), Y4, Y4
-	VMOVDQU     128(CX), X5
-	VINSERTI128 $0x01, 176(CX), Y5, Y5
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y7
-	VPSHUFB     32(DX), Y1, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     64(DX), Y2, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVUPS     Y7, (DI)
-	VPSHUFB     (DX), Y3, Y7
-	VPSHUFB     32(DX), Y4, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     64(DX), Y5, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVUPS     Y7, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     96(DX), Y0, Y7
-	VPSHUFB     128(DX), Y1, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     160(DX), Y2, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVUPS     Y7, (DI)
-	VPSHUFB     96(DX), Y3, Y7
-	VPSHUFB     128(DX), Y4, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     160(DX), Y5, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVUPS     Y7, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     192(DX), Y0, Y7
-	VPSHUFB     224(DX), Y1, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     256(DX), Y2, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVUPS     Y7, (DI)
-	VPSHUFB     192(DX), Y3, Y7
-	VPSHUFB     224(DX), Y4, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     256(DX), Y5, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVUPS     Y7, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x000000c0, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pick3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pick3AVX2(SB), NOSPLIT, $0-40
+n3:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n3
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast0n3:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 48(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -12792,159 +15769,18 @@ group:
 	ADDQ        $0x000000c0, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast0n3
 	VZEROUPPER
 	RET
 
-// func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zipStream3AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	VPSHUFB    (DX), Y0, Y3
-	VPSHUFB    32(DX), Y1, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    64(DX), Y2, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    96(DX), Y0, Y4
-	VPSHUFB    128(DX), Y1, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    160(DX), Y2, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    192(DX), Y0, Y5
-	VPSHUFB    224(DX), Y1, Y6
-	VPOR       Y6, Y5, Y5
-	VPSHUFB    256(DX), Y2, Y6
-	VPOR       Y6, Y5, Y5
-	VPERM2I128 $0x20, Y4, Y3, Y0
-	VMOVNTPS   Y0, (AX)
-	VPERM2I128 $0x30, Y3, Y5, Y1
-	VMOVNTPS   Y1, 32(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVNTPS   Y2, 64(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	VPSHUFB    (DX), Y0, Y3
-	VPSHUFB    32(DX), Y1, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    64(DX), Y2, Y6
-	VPOR       Y6, Y3, Y3
-	VPSHUFB    96(DX), Y0, Y4
-	VPSHUFB    128(DX), Y1, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    160(DX), Y2, Y6
-	VPOR       Y6, Y4, Y4
-	VPSHUFB    192(DX), Y0, Y5
-	VPSHUFB    224(DX), Y1, Y6
-	VPOR       Y6, Y5, Y5
-	VPSHUFB    256(DX), Y2, Y6
-	VPOR       Y6, Y5, Y5
-	VPERM2I128 $0x20, Y4, Y3, Y0
-	VMOVNTPS   Y0, 96(AX)
-	VPERM2I128 $0x30, Y3, Y5, Y1
-	VMOVNTPS   Y1, 128(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVNTPS   Y2, 160(AX)
-	ADDQ       $0x000000c0, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzipStream3AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 48(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 64(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 80(CX), Y2, Y2
-	VMOVDQU     96(CX), X3
-	VINSERTI128 $0x01, 144(CX), Y3, Y3
-	VMOVDQU     112(CX), X4
-	VINSERTI128 $0x01, 160(CX), Y4, Y4
-	VMOVDQU     128(CX), X5
-	VINSERTI128 $0x01, 176(CX), Y5, Y5
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y7
-	VPSHUFB     32(DX), Y1, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     64(DX), Y2, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVNTPS    Y7, (DI)
-	VPSHUFB     (DX), Y3, Y7
-	VPSHUFB     32(DX), Y4, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     64(DX), Y5, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVNTPS    Y7, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     96(DX), Y0, Y7
-	VPSHUFB     128(DX), Y1, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     160(DX), Y2, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVNTPS    Y7, (DI)
-	VPSHUFB     96(DX), Y3, Y7
-	VPSHUFB     128(DX), Y4, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     160(DX), Y5, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVNTPS    Y7, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     192(DX), Y0, Y7
-	VPSHUFB     224(DX), Y1, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     256(DX), Y2, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVNTPS    Y7, (DI)
-	VPSHUFB     192(DX), Y3, Y7
-	VPSHUFB     224(DX), Y4, Y6
-	VPOR        Y6, Y7, Y7
-	VPSHUFB     256(DX), Y5, Y6
-	VPOR        Y6, Y7, Y7
-	VMOVNTPS    Y7, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x000000c0, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pickStream3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickStream3AVX2(SB), NOSPLIT, $0-40
+past1n3:
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast1n3:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 48(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -12974,226 +15810,21 @@ group:
 	ADDQ        $0x000000c0, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast1n3
 	VZEROUPPER
 	RET
 
-// func zip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zip4AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	VPSHUFB    (DX), Y0, Y4
-	VPSHUFB    32(DX), Y1, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    64(DX), Y2, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    96(DX), Y3, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    128(DX), Y0, Y5
-	VPSHUFB    160(DX), Y1, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    192(DX), Y2, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    224(DX), Y3, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    256(DX), Y0, Y6
-	VPSHUFB    288(DX), Y1, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    320(DX), Y2, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    352(DX), Y3, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    384(DX), Y0, Y7
-	VPSHUFB    416(DX), Y1, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    448(DX), Y2, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    480(DX), Y3, Y8
-	VPOR       Y8, Y7, Y7
-	VPERM2I128 $0x20, Y5, Y4, Y0
-	VMOVUPS    Y0, (AX)
-	VPERM2I128 $0x20, Y7, Y6, Y1
-	VMOVUPS    Y1, 32(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVUPS    Y2, 64(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVUPS    Y3, 96(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	VPSHUFB    (DX), Y0, Y4
-	VPSHUFB    32(DX), Y1, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    64(DX), Y2, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    96(DX), Y3, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    128(DX), Y0, Y5
-	VPSHUFB    160(DX), Y1, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    192(DX), Y2, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    224(DX), Y3, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    256(DX), Y0, Y6
-	VPSHUFB    288(DX), Y1, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    320(DX), Y2, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    352(DX), Y3, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    384(DX), Y0, Y7
-	VPSHUFB    416(DX), Y1, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    448(DX), Y2, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    480(DX), Y3, Y8
-	VPOR       Y8, Y7, Y7
-	VPERM2I128 $0x20, Y5, Y4, Y0
-	VMOVUPS    Y0, 128(AX)
-	VPERM2I128 $0x20, Y7, Y6, Y1
-	VMOVUPS    Y1, 160(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVUPS    Y2, 192(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVUPS    Y3, 224(AX)
-	ADDQ       $0x00000100, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzip4AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 64(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 80(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 96(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 112(CX), Y3, Y3
-	VMOVDQU     128(CX), X4
-	VINSERTI128 $0x01, 192(CX), Y4, Y4
-	VMOVDQU     144(CX), X5
-	VINSERTI128 $0x01, 208(CX), Y5, Y5
-	VMOVDQU     160(CX), X6
-	VINSERTI128 $0x01, 224(CX), Y6, Y6
-	VMOVDQU     176(CX), X7
-	VINSERTI128 $0x01, 240(CX), Y7, Y7
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y9
-	VPSHUFB     32(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     64(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     96(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, (DI)
-	VPSHUFB     (DX), Y4, Y9
-	VPSHUFB     32(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     64(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     96(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     128(DX), Y0, Y9
-	VPSHUFB     160(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     192(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     224(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, (DI)
-	VPSHUFB     128(DX), Y4, Y9
-	VPSHUFB     160(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     192(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     224(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     256(DX), Y0, Y9
-	VPSHUFB     288(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     320(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     352(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, (DI)
-	VPSHUFB     256(DX), Y4, Y9
-	VPSHUFB     288(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     320(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     352(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     384(DX), Y0, Y9
-	VPSHUFB     416(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     448(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     480(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, (DI)
-	VPSHUFB     384(DX), Y4, Y9
-	VPSHUFB     416(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     448(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     480(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVUPS     Y9, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000100, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pick4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pick4AVX2(SB), NOSPLIT, $0-40
+n4:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n4
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast0n4:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 64(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -13231,226 +15862,18 @@ group:
 	ADDQ        $0x00000100, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast0n4
 	VZEROUPPER
 	RET
 
-// func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zipStream4AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	VPSHUFB    (DX), Y0, Y4
-	VPSHUFB    32(DX), Y1, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    64(DX), Y2, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    96(DX), Y3, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    128(DX), Y0, Y5
-	VPSHUFB    160(DX), Y1, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    192(DX), Y2, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    224(DX), Y3, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    256(DX), Y0, Y6
-	VPSHUFB    288(DX), Y1, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    320(DX), Y2, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    352(DX), Y3, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    384(DX), Y0, Y7
-	VPSHUFB    416(DX), Y1, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    448(DX), Y2, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    480(DX), Y3, Y8
-	VPOR       Y8, Y7, Y7
-	VPERM2I128 $0x20, Y5, Y4, Y0
-	VMOVNTPS   Y0, (AX)
-	VPERM2I128 $0x20, Y7, Y6, Y1
-	VMOVNTPS   Y1, 32(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVNTPS   Y2, 64(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVNTPS   Y3, 96(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	VPSHUFB    (DX), Y0, Y4
-	VPSHUFB    32(DX), Y1, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    64(DX), Y2, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    96(DX), Y3, Y8
-	VPOR       Y8, Y4, Y4
-	VPSHUFB    128(DX), Y0, Y5
-	VPSHUFB    160(DX), Y1, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    192(DX), Y2, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    224(DX), Y3, Y8
-	VPOR       Y8, Y5, Y5
-	VPSHUFB    256(DX), Y0, Y6
-	VPSHUFB    288(DX), Y1, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    320(DX), Y2, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    352(DX), Y3, Y8
-	VPOR       Y8, Y6, Y6
-	VPSHUFB    384(DX), Y0, Y7
-	VPSHUFB    416(DX), Y1, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    448(DX), Y2, Y8
-	VPOR       Y8, Y7, Y7
-	VPSHUFB    480(DX), Y3, Y8
-	VPOR       Y8, Y7, Y7
-	VPERM2I128 $0x20, Y5, Y4, Y0
-	VMOVNTPS   Y0, 128(AX)
-	VPERM2I128 $0x20, Y7, Y6, Y1
-	VMOVNTPS   Y1, 160(AX)
-	VPERM2I128 $0x31, Y5, Y4, Y2
-	VMOVNTPS   Y2, 192(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVNTPS   Y3, 224(AX)
-	ADDQ       $0x00000100, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzipStream4AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 64(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 80(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 96(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 112(CX), Y3, Y3
-	VMOVDQU     128(CX), X4
-	VINSERTI128 $0x01, 192(CX), Y4, Y4
-	VMOVDQU     144(CX), X5
-	VINSERTI128 $0x01, 208(CX), Y5, Y5
-	VMOVDQU     160(CX), X6
-	VINSERTI128 $0x01, 224(CX), Y6, Y6
-	VMOVDQU     176(CX), X7
-	VINSERTI128 $0x01, 240(CX), Y7, Y7
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y9
-	VPSHUFB     32(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     64(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     96(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, (DI)
-	VPSHUFB     (DX), Y4, Y9
-	VPSHUFB     32(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     64(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     96(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     128(DX), Y0, Y9
-	VPSHUFB     160(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     192(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     224(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, (DI)
-	VPSHUFB     128(DX), Y4, Y9
-	VPSHUFB     160(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     192(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     224(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     256(DX), Y0, Y9
-	VPSHUFB     288(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     320(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     352(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, (DI)
-	VPSHUFB     256(DX), Y4, Y9
-	VPSHUFB     288(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     320(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     352(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     384(DX), Y0, Y9
-	VPSHUFB     416(DX), Y1, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     448(DX), Y2, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     480(DX), Y3, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, (DI)
-	VPSHUFB     384(DX), Y4, Y9
-	VPSHUFB     416(DX), Y5, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     448(DX), Y6, Y8
-	VPOR        Y8, Y9, Y9
-	VPSHUFB     480(DX), Y7, Y8
-	VPOR        Y8, Y9, Y9
-	VMOVNTPS    Y9, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000100, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pickStream4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickStream4AVX2(SB), NOSPLIT, $0-40
+past1n4:
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast1n4:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 64(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -13488,309 +15911,21 @@ group:
 	ADDQ        $0x00000100, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast1n4
 	VZEROUPPER
 	RET
 
-// func zip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zip5AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y4
-	VPSHUFB    (DX), Y0, Y5
-	VPSHUFB    32(DX), Y1, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    64(DX), Y2, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    96(DX), Y3, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    128(DX), Y4, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    160(DX), Y0, Y6
-	VPSHUFB    192(DX), Y1, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    224(DX), Y2, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    256(DX), Y3, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    288(DX), Y4, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    320(DX), Y0, Y7
-	VPSHUFB    352(DX), Y1, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    384(DX), Y2, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    416(DX), Y3, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    448(DX), Y4, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    480(DX), Y0, Y8
-	VPSHUFB    512(DX), Y1, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    544(DX), Y2, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    576(DX), Y3, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    608(DX), Y4, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    640(DX), Y0, Y9
-	VPSHUFB    672(DX), Y1, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    704(DX), Y2, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    736(DX), Y3, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    768(DX), Y4, Y10
-	VPOR       Y10, Y9, Y9
-	VPERM2I128 $0x20, Y6, Y5, Y0
-	VMOVUPS    Y0, (AX)
-	VPERM2I128 $0x20, Y8, Y7, Y1
-	VMOVUPS    Y1, 32(AX)
-	VPERM2I128 $0x30, Y5, Y9, Y2
-	VMOVUPS    Y2, 64(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVUPS    Y3, 96(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVUPS    Y4, 128(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y4
-	VPSHUFB    (DX), Y0, Y5
-	VPSHUFB    32(DX), Y1, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    64(DX), Y2, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    96(DX), Y3, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    128(DX), Y4, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    160(DX), Y0, Y6
-	VPSHUFB    192(DX), Y1, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    224(DX), Y2, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    256(DX), Y3, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    288(DX), Y4, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    320(DX), Y0, Y7
-	VPSHUFB    352(DX), Y1, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    384(DX), Y2, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    416(DX), Y3, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    448(DX), Y4, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    480(DX), Y0, Y8
-	VPSHUFB    512(DX), Y1, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    544(DX), Y2, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    576(DX), Y3, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    608(DX), Y4, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    640(DX), Y0, Y9
-	VPSHUFB    672(DX), Y1, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    704(DX), Y2, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    736(DX), Y3, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    768(DX), Y4, Y10
-	VPOR       Y10, Y9, Y9
-	VPERM2I128 $0x20, Y6, Y5, Y0
-	VMOVUPS    Y0, 160(AX)
-	VPERM2I128 $0x20, Y8, Y7, Y1
-	VMOVUPS    Y1, 192(AX)
-	VPERM2I128 $0x30, Y5, Y9, Y2
-	VMOVUPS    Y2, 224(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVUPS    Y3, 256(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVUPS    Y4, 288(AX)
-	ADDQ       $0x00000140, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzip5AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 80(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 96(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 112(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 128(CX), Y3, Y3
-	VMOVDQU     64(CX), X4
-	VINSERTI128 $0x01, 144(CX), Y4, Y4
-	VMOVDQU     160(CX), X5
-	VINSERTI128 $0x01, 240(CX), Y5, Y5
-	VMOVDQU     176(CX), X6
-	VINSERTI128 $0x01, 256(CX), Y6, Y6
-	VMOVDQU     192(CX), X7
-	VINSERTI128 $0x01, 272(CX), Y7, Y7
-	VMOVDQU     208(CX), X8
-	VINSERTI128 $0x01, 288(CX), Y8, Y8
-	VMOVDQU     224(CX), X9
-	VINSERTI128 $0x01, 304(CX), Y9, Y9
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y11
-	VPSHUFB     32(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     64(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     96(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     128(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, (DI)
-	VPSHUFB     (DX), Y5, Y11
-	VPSHUFB     32(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     64(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     96(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     128(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     160(DX), Y0, Y11
-	VPSHUFB     192(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     224(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     256(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     288(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, (DI)
-	VPSHUFB     160(DX), Y5, Y11
-	VPSHUFB     192(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     224(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     256(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     288(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     320(DX), Y0, Y11
-	VPSHUFB     352(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     384(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     416(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     448(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, (DI)
-	VPSHUFB     320(DX), Y5, Y11
-	VPSHUFB     352(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     384(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     416(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     448(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     480(DX), Y0, Y11
-	VPSHUFB     512(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     544(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     576(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     608(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, (DI)
-	VPSHUFB     480(DX), Y5, Y11
-	VPSHUFB     512(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     544(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     576(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     608(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     640(DX), Y0, Y11
-	VPSHUFB     672(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     704(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     736(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     768(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, (DI)
-	VPSHUFB     640(DX), Y5, Y11
-	VPSHUFB     672(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     704(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     736(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     768(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVUPS     Y11, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000140, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pick5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pick5AVX2(SB), NOSPLIT, $0-40
+n5:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n5
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast0n5:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 80(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -13836,309 +15971,18 @@ group:
 	ADDQ        $0x00000140, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast0n5
 	VZEROUPPER
 	RET
 
-// func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zipStream5AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y4
-	VPSHUFB    (DX), Y0, Y5
-	VPSHUFB    32(DX), Y1, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    64(DX), Y2, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    96(DX), Y3, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    128(DX), Y4, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    160(DX), Y0, Y6
-	VPSHUFB    192(DX), Y1, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    224(DX), Y2, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    256(DX), Y3, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    288(DX), Y4, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    320(DX), Y0, Y7
-	VPSHUFB    352(DX), Y1, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    384(DX), Y2, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    416(DX), Y3, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    448(DX), Y4, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    480(DX), Y0, Y8
-	VPSHUFB    512(DX), Y1, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    544(DX), Y2, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    576(DX), Y3, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    608(DX), Y4, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    640(DX), Y0, Y9
-	VPSHUFB    672(DX), Y1, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    704(DX), Y2, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    736(DX), Y3, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    768(DX), Y4, Y10
-	VPOR       Y10, Y9, Y9
-	VPERM2I128 $0x20, Y6, Y5, Y0
-	VMOVNTPS   Y0, (AX)
-	VPERM2I128 $0x20, Y8, Y7, Y1
-	VMOVNTPS   Y1, 32(AX)
-	VPERM2I128 $0x30, Y5, Y9, Y2
-	VMOVNTPS   Y2, 64(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVNTPS   Y3, 96(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVNTPS   Y4, 128(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y4
-	VPSHUFB    (DX), Y0, Y5
-	VPSHUFB    32(DX), Y1, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    64(DX), Y2, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    96(DX), Y3, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    128(DX), Y4, Y10
-	VPOR       Y10, Y5, Y5
-	VPSHUFB    160(DX), Y0, Y6
-	VPSHUFB    192(DX), Y1, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    224(DX), Y2, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    256(DX), Y3, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    288(DX), Y4, Y10
-	VPOR       Y10, Y6, Y6
-	VPSHUFB    320(DX), Y0, Y7
-	VPSHUFB    352(DX), Y1, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    384(DX), Y2, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    416(DX), Y3, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    448(DX), Y4, Y10
-	VPOR       Y10, Y7, Y7
-	VPSHUFB    480(DX), Y0, Y8
-	VPSHUFB    512(DX), Y1, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    544(DX), Y2, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    576(DX), Y3, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    608(DX), Y4, Y10
-	VPOR       Y10, Y8, Y8
-	VPSHUFB    640(DX), Y0, Y9
-	VPSHUFB    672(DX), Y1, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    704(DX), Y2, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    736(DX), Y3, Y10
-	VPOR       Y10, Y9, Y9
-	VPSHUFB    768(DX), Y4, Y10
-	VPOR       Y10, Y9, Y9
-	VPERM2I128 $0x20, Y6, Y5, Y0
-	VMOVNTPS   Y0, 160(AX)
-	VPERM2I128 $0x20, Y8, Y7, Y1
-	VMOVNTPS   Y1, 192(AX)
-	VPERM2I128 $0x30, Y5, Y9, Y2
-	VMOVNTPS   Y2, 224(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVNTPS   Y3, 256(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVNTPS   Y4, 288(AX)
-	ADDQ       $0x00000140, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzipStream5AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 80(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 96(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 112(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 128(CX), Y3, Y3
-	VMOVDQU     64(CX), X4
-	VINSERTI128 $0x01, 144(CX), Y4, Y4
-	VMOVDQU     160(CX), X5
-	VINSERTI128 $0x01, 240(CX), Y5, Y5
-	VMOVDQU     176(CX), X6
-	VINSERTI128 $0x01, 256(CX), Y6, Y6
-	VMOVDQU     192(CX), X7
-	VINSERTI128 $0x01, 272(CX), Y7, Y7
-	VMOVDQU     208(CX), X8
-	VINSERTI128 $0x01, 288(CX), Y8, Y8
-	VMOVDQU     224(CX), X9
-	VINSERTI128 $0x01, 304(CX), Y9, Y9
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y11
-	VPSHUFB     32(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     64(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     96(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     128(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, (DI)
-	VPSHUFB     (DX), Y5, Y11
-	VPSHUFB     32(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     64(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     96(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     128(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     160(DX), Y0, Y11
-	VPSHUFB     192(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     224(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     256(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     288(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, (DI)
-	VPSHUFB     160(DX), Y5, Y11
-	VPSHUFB     192(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     224(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     256(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     288(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     320(DX), Y0, Y11
-	VPSHUFB     352(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     384(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     416(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     448(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, (DI)
-	VPSHUFB     320(DX), Y5, Y11
-	VPSHUFB     352(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     384(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     416(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     448(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     480(DX), Y0, Y11
-	VPSHUFB     512(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     544(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     576(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     608(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, (DI)
-	VPSHUFB     480(DX), Y5, Y11
-	VPSHUFB     512(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     544(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     576(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     608(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     640(DX), Y0, Y11
-	VPSHUFB     672(DX), Y1, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     704(DX), Y2, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     736(DX), Y3, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     768(DX), Y4, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, (DI)
-	VPSHUFB     640(DX), Y5, Y11
-	VPSHUFB     672(DX), Y6, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     704(DX), Y7, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     736(DX), Y8, Y10
-	VPOR        Y10, Y11, Y11
-	VPSHUFB     768(DX), Y9, Y10
-	VPOR        Y10, Y11, Y11
-	VMOVNTPS    Y11, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000140, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pickStream5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickStream5AVX2(SB), NOSPLIT, $0-40
+past1n5:
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast1n5:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 80(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -14184,408 +16028,21 @@ group:
 	ADDQ        $0x00000140, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast1n5
 	VZEROUPPER
 	RET
 
-// func zip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zip6AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y5
-	VPSHUFB    (DX), Y0, Y6
-	VPSHUFB    32(DX), Y1, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    64(DX), Y2, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    96(DX), Y3, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    128(DX), Y4, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    160(DX), Y5, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    192(DX), Y0, Y7
-	VPSHUFB    224(DX), Y1, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    256(DX), Y2, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    288(DX), Y3, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    320(DX), Y4, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    352(DX), Y5, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    384(DX), Y0, Y8
-	VPSHUFB    416(DX), Y1, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    448(DX), Y2, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    480(DX), Y3, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    512(DX), Y4, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    544(DX), Y5, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    576(DX), Y0, Y9
-	VPSHUFB    608(DX), Y1, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    640(DX), Y2, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    672(DX), Y3, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    704(DX), Y4, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    736(DX), Y5, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    768(DX), Y0, Y10
-	VPSHUFB    800(DX), Y1, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    832(DX), Y2, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    864(DX), Y3, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    896(DX), Y4, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    928(DX), Y5, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    960(DX), Y0, Y11
-	VPSHUFB    992(DX), Y1, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1024(DX), Y2, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1056(DX), Y3, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1088(DX), Y4, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1120(DX), Y5, Y12
-	VPOR       Y12, Y11, Y11
-	VPERM2I128 $0x20, Y7, Y6, Y0
-	VMOVUPS    Y0, (AX)
-	VPERM2I128 $0x20, Y9, Y8, Y1
-	VMOVUPS    Y1, 32(AX)
-	VPERM2I128 $0x20, Y11, Y10, Y2
-	VMOVUPS    Y2, 64(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVUPS    Y3, 96(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVUPS    Y4, 128(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVUPS    Y5, 160(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y5
-	VPSHUFB    (DX), Y0, Y6
-	VPSHUFB    32(DX), Y1, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    64(DX), Y2, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    96(DX), Y3, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    128(DX), Y4, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    160(DX), Y5, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    192(DX), Y0, Y7
-	VPSHUFB    224(DX), Y1, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    256(DX), Y2, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    288(DX), Y3, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    320(DX), Y4, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    352(DX), Y5, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    384(DX), Y0, Y8
-	VPSHUFB    416(DX), Y1, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    448(DX), Y2, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    480(DX), Y3, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    512(DX), Y4, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    544(DX), Y5, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    576(DX), Y0, Y9
-	VPSHUFB    608(DX), Y1, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    640(DX), Y2, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    672(DX), Y3, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    704(DX), Y4, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    736(DX), Y5, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    768(DX), Y0, Y10
-	VPSHUFB    800(DX), Y1, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    832(DX), Y2, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    864(DX), Y3, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    896(DX), Y4, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    928(DX), Y5, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    960(DX), Y0, Y11
-	VPSHUFB    992(DX), Y1, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1024(DX), Y2, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1056(DX), Y3, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1088(DX), Y4, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1120(DX), Y5, Y12
-	VPOR       Y12, Y11, Y11
-	VPERM2I128 $0x20, Y7, Y6, Y0
-	VMOVUPS    Y0, 192(AX)
-	VPERM2I128 $0x20, Y9, Y8, Y1
-	VMOVUPS    Y1, 224(AX)
-	VPERM2I128 $0x20, Y11, Y10, Y2
-	VMOVUPS    Y2, 256(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVUPS    Y3, 288(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVUPS    Y4, 320(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVUPS    Y5, 352(AX)
-	ADDQ       $0x00000180, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzip6AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 96(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 112(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 128(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 144(CX), Y3, Y3
-	VMOVDQU     64(CX), X4
-	VINSERTI128 $0x01, 160(CX), Y4, Y4
-	VMOVDQU     80(CX), X5
-	VINSERTI128 $0x01, 176(CX), Y5, Y5
-	VMOVDQU     192(CX), X6
-	VINSERTI128 $0x01, 288(CX), Y6, Y6
-	VMOVDQU     208(CX), X7
-	VINSERTI128 $0x01, 304(CX), Y7, Y7
-	VMOVDQU     224(CX), X8
-	VINSERTI128 $0x01, 320(CX), Y8, Y8
-	VMOVDQU     240(CX), X9
-	VINSERTI128 $0x01, 336(CX), Y9, Y9
-	VMOVDQU     256(CX), X10
-	VINSERTI128 $0x01, 352(CX), Y10, Y10
-	VMOVDQU     272(CX), X11
-	VINSERTI128 $0x01, 368(CX), Y11, Y11
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y13
-	VPSHUFB     32(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     64(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     96(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     128(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     160(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, (DI)
-	VPSHUFB     (DX), Y6, Y13
-	VPSHUFB     32(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     64(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     96(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     128(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     160(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     192(DX), Y0, Y13
-	VPSHUFB     224(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     256(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     288(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     320(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     352(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, (DI)
-	VPSHUFB     192(DX), Y6, Y13
-	VPSHUFB     224(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     256(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     288(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     320(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     352(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     384(DX), Y0, Y13
-	VPSHUFB     416(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     448(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     480(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     512(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     544(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, (DI)
-	VPSHUFB     384(DX), Y6, Y13
-	VPSHUFB     416(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     448(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     480(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     512(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     544(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     576(DX), Y0, Y13
-	VPSHUFB     608(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     640(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     672(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     704(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     736(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, (DI)
-	VPSHUFB     576(DX), Y6, Y13
-	VPSHUFB     608(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     640(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     672(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     704(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     736(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     768(DX), Y0, Y13
-	VPSHUFB     800(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     832(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     864(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     896(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     928(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, (DI)
-	VPSHUFB     768(DX), Y6, Y13
-	VPSHUFB     800(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     832(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     864(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     896(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     928(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     960(DX), Y0, Y13
-	VPSHUFB     992(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1024(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1056(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1088(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1120(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, (DI)
-	VPSHUFB     960(DX), Y6, Y13
-	VPSHUFB     992(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1024(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1056(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1088(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1120(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVUPS     Y13, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000180, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pick6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pick6AVX2(SB), NOSPLIT, $0-40
+n6:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n6
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast0n6:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 96(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -14639,408 +16096,18 @@ group:
 	ADDQ        $0x00000180, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast0n6
 	VZEROUPPER
 	RET
 
-// func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zipStream6AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y5
-	VPSHUFB    (DX), Y0, Y6
-	VPSHUFB    32(DX), Y1, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    64(DX), Y2, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    96(DX), Y3, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    128(DX), Y4, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    160(DX), Y5, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    192(DX), Y0, Y7
-	VPSHUFB    224(DX), Y1, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    256(DX), Y2, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    288(DX), Y3, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    320(DX), Y4, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    352(DX), Y5, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    384(DX), Y0, Y8
-	VPSHUFB    416(DX), Y1, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    448(DX), Y2, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    480(DX), Y3, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    512(DX), Y4, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    544(DX), Y5, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    576(DX), Y0, Y9
-	VPSHUFB    608(DX), Y1, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    640(DX), Y2, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    672(DX), Y3, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    704(DX), Y4, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    736(DX), Y5, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    768(DX), Y0, Y10
-	VPSHUFB    800(DX), Y1, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    832(DX), Y2, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    864(DX), Y3, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    896(DX), Y4, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    928(DX), Y5, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    960(DX), Y0, Y11
-	VPSHUFB    992(DX), Y1, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1024(DX), Y2, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1056(DX), Y3, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1088(DX), Y4, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1120(DX), Y5, Y12
-	VPOR       Y12, Y11, Y11
-	VPERM2I128 $0x20, Y7, Y6, Y0
-	VMOVNTPS   Y0, (AX)
-	VPERM2I128 $0x20, Y9, Y8, Y1
-	VMOVNTPS   Y1, 32(AX)
-	VPERM2I128 $0x20, Y11, Y10, Y2
-	VMOVNTPS   Y2, 64(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVNTPS   Y3, 96(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVNTPS   Y4, 128(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVNTPS   Y5, 160(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y5
-	VPSHUFB    (DX), Y0, Y6
-	VPSHUFB    32(DX), Y1, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    64(DX), Y2, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    96(DX), Y3, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    128(DX), Y4, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    160(DX), Y5, Y12
-	VPOR       Y12, Y6, Y6
-	VPSHUFB    192(DX), Y0, Y7
-	VPSHUFB    224(DX), Y1, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    256(DX), Y2, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    288(DX), Y3, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    320(DX), Y4, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    352(DX), Y5, Y12
-	VPOR       Y12, Y7, Y7
-	VPSHUFB    384(DX), Y0, Y8
-	VPSHUFB    416(DX), Y1, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    448(DX), Y2, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    480(DX), Y3, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    512(DX), Y4, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    544(DX), Y5, Y12
-	VPOR       Y12, Y8, Y8
-	VPSHUFB    576(DX), Y0, Y9
-	VPSHUFB    608(DX), Y1, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    640(DX), Y2, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    672(DX), Y3, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    704(DX), Y4, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    736(DX), Y5, Y12
-	VPOR       Y12, Y9, Y9
-	VPSHUFB    768(DX), Y0, Y10
-	VPSHUFB    800(DX), Y1, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    832(DX), Y2, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    864(DX), Y3, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    896(DX), Y4, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    928(DX), Y5, Y12
-	VPOR       Y12, Y10, Y10
-	VPSHUFB    960(DX), Y0, Y11
-	VPSHUFB    992(DX), Y1, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1024(DX), Y2, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1056(DX), Y3, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1088(DX), Y4, Y12
-	VPOR       Y12, Y11, Y11
-	VPSHUFB    1120(DX), Y5, Y12
-	VPOR       Y12, Y11, Y11
-	VPERM2I128 $0x20, Y7, Y6, Y0
-	VMOVNTPS   Y0, 192(AX)
-	VPERM2I128 $0x20, Y9, Y8, Y1
-	VMOVNTPS   Y1, 224(AX)
-	VPERM2I128 $0x20, Y11, Y10, Y2
-	VMOVNTPS   Y2, 256(AX)
-	VPERM2I128 $0x31, Y7, Y6, Y3
-	VMOVNTPS   Y3, 288(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVNTPS   Y4, 320(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVNTPS   Y5, 352(AX)
-	ADDQ       $0x00000180, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzipStream6AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 96(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 112(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 128(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 144(CX), Y3, Y3
-	VMOVDQU     64(CX), X4
-	VINSERTI128 $0x01, 160(CX), Y4, Y4
-	VMOVDQU     80(CX), X5
-	VINSERTI128 $0x01, 176(CX), Y5, Y5
-	VMOVDQU     192(CX), X6
-	VINSERTI128 $0x01, 288(CX), Y6, Y6
-	VMOVDQU     208(CX), X7
-	VINSERTI128 $0x01, 304(CX), Y7, Y7
-	VMOVDQU     224(CX), X8
-	VINSERTI128 $0x01, 320(CX), Y8, Y8
-	VMOVDQU     240(CX), X9
-	VINSERTI128 $0x01, 336(CX), Y9, Y9
-	VMOVDQU     256(CX), X10
-	VINSERTI128 $0x01, 352(CX), Y10, Y10
-	VMOVDQU     272(CX), X11
-	VINSERTI128 $0x01, 368(CX), Y11, Y11
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y13
-	VPSHUFB     32(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     64(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     96(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     128(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     160(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, (DI)
-	VPSHUFB     (DX), Y6, Y13
-	VPSHUFB     32(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     64(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     96(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     128(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     160(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     192(DX), Y0, Y13
-	VPSHUFB     224(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     256(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     288(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     320(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     352(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, (DI)
-	VPSHUFB     192(DX), Y6, Y13
-	VPSHUFB     224(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     256(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     288(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     320(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     352(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     384(DX), Y0, Y13
-	VPSHUFB     416(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     448(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     480(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     512(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     544(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, (DI)
-	VPSHUFB     384(DX), Y6, Y13
-	VPSHUFB     416(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     448(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     480(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     512(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     544(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     576(DX), Y0, Y13
-	VPSHUFB     608(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     640(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     672(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     704(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     736(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, (DI)
-	VPSHUFB     576(DX), Y6, Y13
-	VPSHUFB     608(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     640(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     672(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     704(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     736(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     768(DX), Y0, Y13
-	VPSHUFB     800(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     832(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     864(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     896(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     928(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, (DI)
-	VPSHUFB     768(DX), Y6, Y13
-	VPSHUFB     800(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     832(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     864(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     896(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     928(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     960(DX), Y0, Y13
-	VPSHUFB     992(DX), Y1, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1024(DX), Y2, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1056(DX), Y3, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1088(DX), Y4, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1120(DX), Y5, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, (DI)
-	VPSHUFB     960(DX), Y6, Y13
-	VPSHUFB     992(DX), Y7, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1024(DX), Y8, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1056(DX), Y9, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1088(DX), Y10, Y12
-	VPOR        Y12, Y13, Y13
-	VPSHUFB     1120(DX), Y11, Y12
-	VPOR        Y12, Y13, Y13
-	VMOVNTPS    Y13, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000180, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pickStream6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickStream6AVX2(SB), NOSPLIT, $0-40
+past1n6:
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast1n6:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 96(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -15094,523 +16161,21 @@ group:
 	ADDQ        $0x00000180, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast1n6
 	VZEROUPPER
 	RET
 
-// func zip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zip7AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y5
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y6
-	VPSHUFB    (DX), Y0, Y7
-	VPSHUFB    32(DX), Y1, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    64(DX), Y2, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    96(DX), Y3, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    128(DX), Y4, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    160(DX), Y5, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    192(DX), Y6, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    224(DX), Y0, Y8
-	VPSHUFB    256(DX), Y1, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    288(DX), Y2, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    320(DX), Y3, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    352(DX), Y4, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    384(DX), Y5, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    416(DX), Y6, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    448(DX), Y0, Y9
-	VPSHUFB    480(DX), Y1, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    512(DX), Y2, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    544(DX), Y3, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    576(DX), Y4, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    608(DX), Y5, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    640(DX), Y6, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    672(DX), Y0, Y10
-	VPSHUFB    704(DX), Y1, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    736(DX), Y2, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    768(DX), Y3, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    800(DX), Y4, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    832(DX), Y5, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    864(DX), Y6, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    896(DX), Y0, Y11
-	VPSHUFB    928(DX), Y1, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    960(DX), Y2, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    992(DX), Y3, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1024(DX), Y4, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1056(DX), Y5, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1088(DX), Y6, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1120(DX), Y0, Y12
-	VPSHUFB    1152(DX), Y1, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1184(DX), Y2, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1216(DX), Y3, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1248(DX), Y4, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1280(DX), Y5, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1312(DX), Y6, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1344(DX), Y0, Y13
-	VPSHUFB    1376(DX), Y1, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1408(DX), Y2, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1440(DX), Y3, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1472(DX), Y4, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1504(DX), Y5, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1536(DX), Y6, Y14
-	VPOR       Y14, Y13, Y13
-	VPERM2I128 $0x20, Y8, Y7, Y0
-	VMOVUPS    Y0, (AX)
-	VPERM2I128 $0x20, Y10, Y9, Y1
-	VMOVUPS    Y1, 32(AX)
-	VPERM2I128 $0x20, Y12, Y11, Y2
-	VMOVUPS    Y2, 64(AX)
-	VPERM2I128 $0x30, Y7, Y13, Y3
-	VMOVUPS    Y3, 96(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVUPS    Y4, 128(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVUPS    Y5, 160(AX)
-	VPERM2I128 $0x31, Y13, Y12, Y6
-	VMOVUPS    Y6, 192(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y5
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y6
-	VPSHUFB    (DX), Y0, Y7
-	VPSHUFB    32(DX), Y1, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    64(DX), Y2, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    96(DX), Y3, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    128(DX), Y4, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    160(DX), Y5, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    192(DX), Y6, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    224(DX), Y0, Y8
-	VPSHUFB    256(DX), Y1, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    288(DX), Y2, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    320(DX), Y3, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    352(DX), Y4, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    384(DX), Y5, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    416(DX), Y6, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    448(DX), Y0, Y9
-	VPSHUFB    480(DX), Y1, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    512(DX), Y2, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    544(DX), Y3, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    576(DX), Y4, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    608(DX), Y5, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    640(DX), Y6, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    672(DX), Y0, Y10
-	VPSHUFB    704(DX), Y1, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    736(DX), Y2, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    768(DX), Y3, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    800(DX), Y4, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    832(DX), Y5, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    864(DX), Y6, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    896(DX), Y0, Y11
-	VPSHUFB    928(DX), Y1, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    960(DX), Y2, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    992(DX), Y3, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1024(DX), Y4, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1056(DX), Y5, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1088(DX), Y6, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1120(DX), Y0, Y12
-	VPSHUFB    1152(DX), Y1, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1184(DX), Y2, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1216(DX), Y3, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1248(DX), Y4, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1280(DX), Y5, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1312(DX), Y6, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1344(DX), Y0, Y13
-	VPSHUFB    1376(DX), Y1, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1408(DX), Y2, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1440(DX), Y3, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1472(DX), Y4, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1504(DX), Y5, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1536(DX), Y6, Y14
-	VPOR       Y14, Y13, Y13
-	VPERM2I128 $0x20, Y8, Y7, Y0
-	VMOVUPS    Y0, 224(AX)
-	VPERM2I128 $0x20, Y10, Y9, Y1
-	VMOVUPS    Y1, 256(AX)
-	VPERM2I128 $0x20, Y12, Y11, Y2
-	VMOVUPS    Y2, 288(AX)
-	VPERM2I128 $0x30, Y7, Y13, Y3
-	VMOVUPS    Y3, 320(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVUPS    Y4, 352(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVUPS    Y5, 384(AX)
-	VPERM2I128 $0x31, Y13, Y12, Y6
-	VMOVUPS    Y6, 416(AX)
-	ADDQ       $0x000001c0, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzip7AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 112(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 128(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 144(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 160(CX), Y3, Y3
-	VMOVDQU     64(CX), X4
-	VINSERTI128 $0x01, 176(CX), Y4, Y4
-	VMOVDQU     80(CX), X5
-	VINSERTI128 $0x01, 192(CX), Y5, Y5
-	VMOVDQU     96(CX), X6
-	VINSERTI128 $0x01, 208(CX), Y6, Y6
-	VMOVDQU     224(CX), X7
-	VINSERTI128 $0x01, 336(CX), Y7, Y7
-	VMOVDQU     240(CX), X8
-	VINSERTI128 $0x01, 352(CX), Y8, Y8
-	VMOVDQU     256(CX), X9
-	VINSERTI128 $0x01, 368(CX), Y9, Y9
-	VMOVDQU     272(CX), X10
-	VINSERTI128 $0x01, 384(CX), Y10, Y10
-	VMOVDQU     288(CX), X11
-	VINSERTI128 $0x01, 400(CX), Y11, Y11
-	VMOVDQU     304(CX), X12
-	VINSERTI128 $0x01, 416(CX), Y12, Y12
-	VMOVDQU     320(CX), X13
-	VINSERTI128 $0x01, 432(CX), Y13, Y13
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y15
-	VPSHUFB     32(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     64(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     96(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     128(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     160(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     192(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     (DX), Y7, Y15
-	VPSHUFB     32(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     64(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     96(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     128(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     160(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     192(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     224(DX), Y0, Y15
-	VPSHUFB     256(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     288(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     320(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     352(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     384(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     416(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     224(DX), Y7, Y15
-	VPSHUFB     256(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     288(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     320(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     352(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     384(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     416(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     448(DX), Y0, Y15
-	VPSHUFB     480(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     512(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     544(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     576(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     608(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     640(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     448(DX), Y7, Y15
-	VPSHUFB     480(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     512(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     544(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     576(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     608(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     640(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     672(DX), Y0, Y15
-	VPSHUFB     704(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     736(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     768(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     800(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     832(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     864(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     672(DX), Y7, Y15
-	VPSHUFB     704(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     736(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     768(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     800(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     832(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     864(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     896(DX), Y0, Y15
-	VPSHUFB     928(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     960(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     992(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1024(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1056(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1088(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     896(DX), Y7, Y15
-	VPSHUFB     928(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     960(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     992(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1024(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1056(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1088(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     1120(DX), Y0, Y15
-	VPSHUFB     1152(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1184(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1216(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1248(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1280(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1312(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     1120(DX), Y7, Y15
-	VPSHUFB     1152(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1184(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1216(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1248(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1280(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1312(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     1344(DX), Y0, Y15
-	VPSHUFB     1376(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1408(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1440(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1472(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1504(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1536(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, (DI)
-	VPSHUFB     1344(DX), Y7, Y15
-	VPSHUFB     1376(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1408(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1440(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1472(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1504(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1536(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVUPS     Y15, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x000001c0, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pick7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pick7AVX2(SB), NOSPLIT, $0-40
+n7:
+	MOVQ past+48(FP), AX
+	CMPQ AX, $0x01
+	JZ   past1n7
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast0n7:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 112(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -15672,523 +16237,18 @@ group:
 	ADDQ        $0x000001c0, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast0n7
 	VZEROUPPER
 	RET
 
-// func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·zipStream7AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	MOVQ       CX, DI
-	VMOVDQU    (DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y5
-	ADDQ       SI, DI
-	VMOVDQU    (DI), Y6
-	VPSHUFB    (DX), Y0, Y7
-	VPSHUFB    32(DX), Y1, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    64(DX), Y2, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    96(DX), Y3, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    128(DX), Y4, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    160(DX), Y5, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    192(DX), Y6, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    224(DX), Y0, Y8
-	VPSHUFB    256(DX), Y1, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    288(DX), Y2, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    320(DX), Y3, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    352(DX), Y4, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    384(DX), Y5, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    416(DX), Y6, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    448(DX), Y0, Y9
-	VPSHUFB    480(DX), Y1, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    512(DX), Y2, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    544(DX), Y3, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    576(DX), Y4, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    608(DX), Y5, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    640(DX), Y6, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    672(DX), Y0, Y10
-	VPSHUFB    704(DX), Y1, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    736(DX), Y2, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    768(DX), Y3, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    800(DX), Y4, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    832(DX), Y5, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    864(DX), Y6, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    896(DX), Y0, Y11
-	VPSHUFB    928(DX), Y1, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    960(DX), Y2, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    992(DX), Y3, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1024(DX), Y4, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1056(DX), Y5, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1088(DX), Y6, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1120(DX), Y0, Y12
-	VPSHUFB    1152(DX), Y1, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1184(DX), Y2, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1216(DX), Y3, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1248(DX), Y4, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1280(DX), Y5, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1312(DX), Y6, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1344(DX), Y0, Y13
-	VPSHUFB    1376(DX), Y1, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1408(DX), Y2, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1440(DX), Y3, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1472(DX), Y4, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1504(DX), Y5, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1536(DX), Y6, Y14
-	VPOR       Y14, Y13, Y13
-	VPERM2I128 $0x20, Y8, Y7, Y0
-	VMOVNTPS   Y0, (AX)
-	VPERM2I128 $0x20, Y10, Y9, Y1
-	VMOVNTPS   Y1, 32(AX)
-	VPERM2I128 $0x20, Y12, Y11, Y2
-	VMOVNTPS   Y2, 64(AX)
-	VPERM2I128 $0x30, Y7, Y13, Y3
-	VMOVNTPS   Y3, 96(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVNTPS   Y4, 128(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVNTPS   Y5, 160(AX)
-	VPERM2I128 $0x31, Y13, Y12, Y6
-	VMOVNTPS   Y6, 192(AX)
-	MOVQ       CX, DI
-	VMOVDQU    32(DI), Y0
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y1
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y2
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y3
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y4
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y5
-	ADDQ       SI, DI
-	VMOVDQU    32(DI), Y6
-	VPSHUFB    (DX), Y0, Y7
-	VPSHUFB    32(DX), Y1, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    64(DX), Y2, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    96(DX), Y3, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    128(DX), Y4, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    160(DX), Y5, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    192(DX), Y6, Y14
-	VPOR       Y14, Y7, Y7
-	VPSHUFB    224(DX), Y0, Y8
-	VPSHUFB    256(DX), Y1, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    288(DX), Y2, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    320(DX), Y3, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    352(DX), Y4, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    384(DX), Y5, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    416(DX), Y6, Y14
-	VPOR       Y14, Y8, Y8
-	VPSHUFB    448(DX), Y0, Y9
-	VPSHUFB    480(DX), Y1, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    512(DX), Y2, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    544(DX), Y3, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    576(DX), Y4, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    608(DX), Y5, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    640(DX), Y6, Y14
-	VPOR       Y14, Y9, Y9
-	VPSHUFB    672(DX), Y0, Y10
-	VPSHUFB    704(DX), Y1, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    736(DX), Y2, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    768(DX), Y3, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    800(DX), Y4, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    832(DX), Y5, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    864(DX), Y6, Y14
-	VPOR       Y14, Y10, Y10
-	VPSHUFB    896(DX), Y0, Y11
-	VPSHUFB    928(DX), Y1, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    960(DX), Y2, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    992(DX), Y3, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1024(DX), Y4, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1056(DX), Y5, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1088(DX), Y6, Y14
-	VPOR       Y14, Y11, Y11
-	VPSHUFB    1120(DX), Y0, Y12
-	VPSHUFB    1152(DX), Y1, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1184(DX), Y2, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1216(DX), Y3, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1248(DX), Y4, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1280(DX), Y5, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1312(DX), Y6, Y14
-	VPOR       Y14, Y12, Y12
-	VPSHUFB    1344(DX), Y0, Y13
-	VPSHUFB    1376(DX), Y1, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1408(DX), Y2, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1440(DX), Y3, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1472(DX), Y4, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1504(DX), Y5, Y14
-	VPOR       Y14, Y13, Y13
-	VPSHUFB    1536(DX), Y6, Y14
-	VPOR       Y14, Y13, Y13
-	VPERM2I128 $0x20, Y8, Y7, Y0
-	VMOVNTPS   Y0, 224(AX)
-	VPERM2I128 $0x20, Y10, Y9, Y1
-	VMOVNTPS   Y1, 256(AX)
-	VPERM2I128 $0x20, Y12, Y11, Y2
-	VMOVNTPS   Y2, 288(AX)
-	VPERM2I128 $0x30, Y7, Y13, Y3
-	VMOVNTPS   Y3, 320(AX)
-	VPERM2I128 $0x31, Y9, Y8, Y4
-	VMOVNTPS   Y4, 352(AX)
-	VPERM2I128 $0x31, Y11, Y10, Y5
-	VMOVNTPS   Y5, 384(AX)
-	VPERM2I128 $0x31, Y13, Y12, Y6
-	VMOVNTPS   Y6, 416(AX)
-	ADDQ       $0x000001c0, AX
-	ADDQ       $0x00000040, CX
-	DECQ       BX
-	JNZ        group
-	VZEROUPPER
-	RET
-
-// func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2
-TEXT ·unzipStream7AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ masks+16(FP), DX
-	MOVQ groups+24(FP), BX
-	MOVQ pitch+32(FP), SI
-
-group:
-	VMOVDQU     (CX), X0
-	VINSERTI128 $0x01, 112(CX), Y0, Y0
-	VMOVDQU     16(CX), X1
-	VINSERTI128 $0x01, 128(CX), Y1, Y1
-	VMOVDQU     32(CX), X2
-	VINSERTI128 $0x01, 144(CX), Y2, Y2
-	VMOVDQU     48(CX), X3
-	VINSERTI128 $0x01, 160(CX), Y3, Y3
-	VMOVDQU     64(CX), X4
-	VINSERTI128 $0x01, 176(CX), Y4, Y4
-	VMOVDQU     80(CX), X5
-	VINSERTI128 $0x01, 192(CX), Y5, Y5
-	VMOVDQU     96(CX), X6
-	VINSERTI128 $0x01, 208(CX), Y6, Y6
-	VMOVDQU     224(CX), X7
-	VINSERTI128 $0x01, 336(CX), Y7, Y7
-	VMOVDQU     240(CX), X8
-	VINSERTI128 $0x01, 352(CX), Y8, Y8
-	VMOVDQU     256(CX), X9
-	VINSERTI128 $0x01, 368(CX), Y9, Y9
-	VMOVDQU     272(CX), X10
-	VINSERTI128 $0x01, 384(CX), Y10, Y10
-	VMOVDQU     288(CX), X11
-	VINSERTI128 $0x01, 400(CX), Y11, Y11
-	VMOVDQU     304(CX), X12
-	VINSERTI128 $0x01, 416(CX), Y12, Y12
-	VMOVDQU     320(CX), X13
-	VINSERTI128 $0x01, 432(CX), Y13, Y13
-	MOVQ        AX, DI
-	VPSHUFB     (DX), Y0, Y15
-	VPSHUFB     32(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     64(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     96(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     128(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     160(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     192(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     (DX), Y7, Y15
-	VPSHUFB     32(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     64(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     96(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     128(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     160(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     192(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     224(DX), Y0, Y15
-	VPSHUFB     256(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     288(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     320(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     352(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     384(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     416(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     224(DX), Y7, Y15
-	VPSHUFB     256(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     288(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     320(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     352(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     384(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     416(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     448(DX), Y0, Y15
-	VPSHUFB     480(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     512(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     544(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     576(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     608(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     640(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     448(DX), Y7, Y15
-	VPSHUFB     480(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     512(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     544(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     576(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     608(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     640(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     672(DX), Y0, Y15
-	VPSHUFB     704(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     736(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     768(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     800(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     832(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     864(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     672(DX), Y7, Y15
-	VPSHUFB     704(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     736(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     768(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     800(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     832(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     864(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     896(DX), Y0, Y15
-	VPSHUFB     928(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     960(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     992(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1024(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1056(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1088(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     896(DX), Y7, Y15
-	VPSHUFB     928(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     960(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     992(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1024(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1056(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1088(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     1120(DX), Y0, Y15
-	VPSHUFB     1152(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1184(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1216(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1248(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1280(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1312(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     1120(DX), Y7, Y15
-	VPSHUFB     1152(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1184(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1216(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1248(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1280(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1312(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        SI, DI
-	VPSHUFB     1344(DX), Y0, Y15
-	VPSHUFB     1376(DX), Y1, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1408(DX), Y2, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1440(DX), Y3, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1472(DX), Y4, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1504(DX), Y5, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1536(DX), Y6, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, (DI)
-	VPSHUFB     1344(DX), Y7, Y15
-	VPSHUFB     1376(DX), Y8, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1408(DX), Y9, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1440(DX), Y10, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1472(DX), Y11, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1504(DX), Y12, Y14
-	VPOR        Y14, Y15, Y15
-	VPSHUFB     1536(DX), Y13, Y14
-	VPOR        Y14, Y15, Y15
-	VMOVNTPS    Y15, 32(DI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x000001c0, CX
-	DECQ        BX
-	JNZ         group
-	VZEROUPPER
-	RET
-
-// func pickStream7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickStream7AVX2(SB), NOSPLIT, $0-40
+past1n7:
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ masks+16(FP), DX
 	MOVQ groups+24(FP), BX
 	MOVQ asked+32(FP), SI
 
-group:
+grouppast1n7:
 	VMOVDQU     (CX), X0
 	VINSERTI128 $0x01, 112(CX), Y0, Y0
 	VMOVDQU     16(CX), X1
@@ -16250,7 +16310,7 @@ group:
 	ADDQ        $0x000001c0, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JNZ         group
+	JNZ         grouppast1n7
 	VZEROUPPER
 	RET
 

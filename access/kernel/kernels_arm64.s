@@ -17,7 +17,7 @@
 // on. The lanes stay in memory: all registers together would hold just them.
 
 // func addInt32NEON(lanes, x *byte, groups, rows, pitch int)
-TEXT ·addInt32NEON(SB), NOSPLIT, $0-40
+TEXT ·addInt32NEON(SB), NOSPLIT, $0-48
 	MOVD lanes+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD groups+16(FP), R2
@@ -52,7 +52,7 @@ done:
 	RET
 
 // func addFloat32NEON(lanes, x *byte, groups, rows, pitch int)
-TEXT ·addFloat32NEON(SB), NOSPLIT, $0-40
+TEXT ·addFloat32NEON(SB), NOSPLIT, $0-48
 	MOVD lanes+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD groups+16(FP), R2
@@ -87,7 +87,7 @@ done:
 	RET
 
 // func addFloat64NEON(lanes, x *byte, groups, rows, pitch int)
-TEXT ·addFloat64NEON(SB), NOSPLIT, $0-40
+TEXT ·addFloat64NEON(SB), NOSPLIT, $0-48
 	MOVD lanes+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD groups+16(FP), R2
@@ -155,7 +155,7 @@ done:
 // copyNEON reads and writes each of the rows of groups of 64 B once.
 //
 // func copyNEON(dst, src *byte, groups, rows, dstPitch, srcPitch int)
-TEXT ·copyNEON(SB), NOSPLIT, $0-48
+TEXT ·copyNEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD groups+16(FP), R2

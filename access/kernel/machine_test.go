@@ -275,9 +275,9 @@ func TestMachineCode(t *testing.T) {
 	amd64 := code{assembly(t, "kernels_amd64.s"), stepAMD64}
 	arm64 := code{assembly(t, "kernels_arm64.s"), stepARM64}
 	for _, s := range All()[1:] {
-		c := codeOf{amd64, s, strings.ToUpper(s.Like().name), []string{"", "Stream"}}
+		c := codeOf{amd64, s, strings.ToUpper(s.Like().name), []int{0, 1}}
 		if s == neon {
-			c.code, c.streams = arm64, c.streams[:1] // it has no other stores
+			c.code, c.past = arm64, c.past[:1] // it has no other stores
 		}
 		c.tiles(t)
 		for _, rows := range rowCases() {
@@ -287,22 +287,22 @@ func TestMachineCode(t *testing.T) {
 			c.panels(t)
 		}
 		for _, size := range s.blocks {
-			for _, stream := range c.streams {
+			for _, past := range c.past {
 				for blocks := 1; blocks <= 4; blocks++ {
-					c.blocks(t, fmt.Sprint("transpose", stream, "Block", size), size, blocks)
+					c.blocks(t, size, blocks, past)
 				}
 			}
 		}
 	}
-	codeOf{amd64, avx2, "AVX2", []string{"", "Stream"}}.zipped(t)
+	codeOf{amd64, avx2, "AVX2", []int{0, 1}}.zipped(t)
 }
 
 // codeOf is the code of a set.
 type codeOf struct {
 	code
-	set     *Set
-	level   string   // as it stands in names of functions
-	streams []string // how the stores are named
+	set   *Set
+	level string // as it stands in names of functions
+	past  []int  // the stores that it has, as functions take them
 }
 
 // check compares a function with what a step says.
@@ -324,15 +324,19 @@ func (c codeOf) tiles(t *testing.T) {
 			"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": to, "srcPitch": from, "srcStep": 72, "ahead": 2,
 		}
 		body := p.tileBody(nil, read, 0, from, to)
-		for _, stream := range c.streams {
-			arguments["dstStep"] = line
+		for _, past := range c.past {
+			arguments["dstStep"], arguments["size"], arguments["past"] = line, size, past
 			one := Step{Loops: []Loop{{3, line, 72}}, Body: body}
-			c.check(t, fmt.Sprint("transpose", stream, size), arguments, nil, one)
+			name := "transpose"
+			if c.set == neon { // a function for each size
+				name += fmt.Sprint(size)
+			}
+			c.check(t, name, arguments, nil, one)
 			if slices.Contains(c.set.pairs, size) {
 				arguments["dstStep"] = 2 * line
 				both := p.tileBody(slices.Clone(body), read, line/size, from, to)
 				pair := Step{Loops: []Loop{{3, 2 * line, 72}}, Body: both}
-				c.check(t, fmt.Sprint("transposePairs", stream, size), arguments, nil, pair)
+				c.check(t, "transposePairs", arguments, nil, pair)
 			}
 		}
 	}
@@ -355,7 +359,7 @@ func rowCases() (all []rowCase) {
 // rows checks the code of copies, fills and sums.
 func (c codeOf) rows(t *testing.T, of rowCase) {
 	arguments := map[string]int{
-		"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "ahead": 4096,
+		"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0,
 		"groups": of.groups, "rows": 3, "pitch": of.pitch, "dstPitch": of.pitch, "srcPitch": of.other,
 	}
 	width := c.set.width
@@ -364,12 +368,12 @@ func (c codeOf) rows(t *testing.T, of rowCase) {
 		loops := []Loop{{3, of.pitch, other}, {of.groups * line / width, width, width}}
 		c.check(t, name, arguments, nil, Step{Loops: loops, Body: ops})
 	}
-	copies, asks := []string{"copy", "stream"}, []string{"add", "addAsk"}
-	for i := range c.streams {
-		check(copies[i], element(width), of.other)
+	for _, past := range c.past {
+		arguments["past"], arguments["ahead"] = past, past*4096
+		check("copy", element(width), of.other)
 		for _, dtype := range []string{"Int32", "Float32", "Float64", "Float16", "BFloat16"} {
 			if c.set.halves || !strings.HasSuffix(dtype, "Float16") {
-				check(asks[i]+dtype, element(width)[:1], of.pitch)
+				check("add"+dtype, element(width)[:1], of.pitch)
 			}
 		}
 	}
@@ -382,14 +386,15 @@ func (c codeOf) zipped(t *testing.T) {
 		"dst": writtenAt, "src": readAt, "masks": elsewhere, "groups": 5, "pitch": -1000, "asked": elsewhere,
 	}
 	for n := 2; n <= mostZipped; n++ {
-		for _, stream := range c.streams {
+		for _, past := range c.past {
+			arguments["n"], arguments["past"] = n, past
 			apart := []Loop{{5, line, n * line}}
 			for name, step := range map[string]Step{
 				"zip":   {Loops: []Loop{{5, n * line, line}}, Body: zipBody(n, -1000)},
 				"unzip": {Loops: apart, Body: unzipBody(n, -1000)},
 				"pick":  {Loops: apart, Body: pickBody(n)},
 			} {
-				c.check(t, fmt.Sprint(name, stream, n), arguments, nil, step)
+				c.check(t, name, arguments, nil, step)
 			}
 		}
 	}
@@ -413,7 +418,7 @@ func (c codeOf) panels(t *testing.T) {
 		}
 		arguments := map[string]int{
 			"dst": writtenAt, "src": readAt, "rows": list(elsewhere, rows...), "strips": 2, "tiles": 3,
-			"dstPitch": 1000, "asked": readAt, "asks": elsewhere + 4096,
+			"dstPitch": 1000, "asked": readAt, "asks": elsewhere + 4096, "size": size,
 		}
 		var want []Access
 		for i := range 6 {
@@ -421,16 +426,20 @@ func (c codeOf) panels(t *testing.T) {
 			to := tiles/size*1000 + strip*size
 			want = append(want, tile.body(size, rows[strip:], tiles, nil, to, 1000, nil)...)
 		}
-		name := fmt.Sprint("gather", size)
-		c.check(t, name, arguments, lists, Step{Body: want})
-		asks := 0 // which no loop of a tile repeats
-		for _, of := range c.functions[name+c.level] {
-			if strings.HasPrefix(of.name, "PREFETCH") {
+		c.check(t, "gather", arguments, lists, Step{Body: want})
+		asks, inside := 0, false // which no loop of a tile repeats
+		for _, of := range c.functions["gather"+c.level] {
+			if name, is := strings.CutSuffix(of.name, ":"); is && strings.HasPrefix(name, "size") {
+				inside = name == fmt.Sprint("size", size)
+			} else if is && strings.HasPrefix(name, "stripsize") {
+				inside = name == fmt.Sprint("stripsize", size)
+			}
+			if inside && strings.HasPrefix(of.name, "PREFETCH") {
 				asks++
 			}
 		}
 		if asks != asksOfTile(size) {
-			t.Errorf("%s: the code asks for %d lines a tile, and is given %d", name, asks, asksOfTile(size))
+			t.Errorf("gather %d: the code asks for %d lines a tile, and is given %d", size, asks, asksOfTile(size))
 		}
 	}
 	from, to := []int{500, -64, 8000}, []int{0, 3000, -999}
@@ -451,17 +460,18 @@ func (c codeOf) panels(t *testing.T) {
 	for bytes := 1; bytes < 200; bytes++ {
 		arguments["bytes"], arguments["groups"] = bytes, bytes/line
 		c.check(t, "move", arguments, lists, moves(bytes, 32))
-		for _, stream := range c.streams {
-			if bytes%line == 0 {
-				c.check(t, "drain"+stream, arguments, lists, moves(bytes, 32))
-				c.check(t, "drain"+stream+"16", arguments, lists, moves(bytes, 16))
+		for _, past := range c.past {
+			for _, vector := range []int{16, 32} {
+				if arguments["past"], arguments["vector"] = past, vector; bytes%line == 0 {
+					c.check(t, "drain", arguments, lists, moves(bytes, vector))
+				}
 			}
 		}
 	}
 }
 
-// blocks checks the code of a run of so many blocks.
-func (c codeOf) blocks(t *testing.T, name string, size, blocks int) {
+// blocks checks the code of a run of that many blocks.
+func (c codeOf) blocks(t *testing.T, size, blocks, past int) {
 	t.Helper()
 	to, from := Loop{0, size, 8192}, Loop{0, 4096, size}
 	along := Loop{blocks, 256, 320}
@@ -470,14 +480,14 @@ func (c codeOf) blocks(t *testing.T, name string, size, blocks int) {
 	memory := make([]byte, 1<<20)
 	dst, src, buffers := memory, memory[1<<18:], memory[1<<19:]
 	var got []touched
-	move := func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int) {
-		got = append(got, c.run(t, name+c.level, map[string]int{
+	move := func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch, size, past int) {
+		got = append(got, c.run(t, "transposeBlock"+c.level, map[string]int{
 			"dst": at(dst), "drain": at(drain), "src": at(src), "fill": at(fill), "lines": lines,
-			"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch,
+			"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch, "size": size, "past": past,
 		}, nil)...)
 	}
-	p.block(3, to, from).move(dst, src, buffers, along, 0, 0, move, move)
-	sameTouched(t, name, got, said(at(&src[0]), at(&dst[0]), at(&buffers[0]), p.Steps...))
+	p.block(3, to, from).move(move, dst, src, buffers, along, 0, 0, past)
+	sameTouched(t, fmt.Sprint("blocks of ", size, " B"), got, said(at(&src[0]), at(&dst[0]), at(&buffers[0]), p.Steps...))
 }
 
 // at is the address of a byte.

@@ -375,16 +375,15 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	s.in = len(loops)
 	s.run = func(s *Step, dst, src []byte, at, of int) {
 		f := p.set.functions()
-		var drain drainer // nil if the next input is in a cache
-		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			drain = f.drainStream[b.vector]
-		} else if p.written() >= longFrom || b.vector == leastVector {
-			drain = f.drain[b.vector]
-		}
+		past := s.stores(&dst[at])
+		asks := past == 1 || p.written() >= longFrom || b.vector == leastVector // else it is cached
 		one := func(to, from, next int) {
 			asked := uintptr(unsafe.Pointer(&src[next])) // only prefetched
-			asks := b.fill(f, &src[from], p.buffers, asked)
-			b.drain(f, drain, &dst[to], p.buffers, asked, asks)
+			left := b.fill(f, &src[from], p.buffers, asked)
+			if !asks {
+				left = nil
+			}
+			b.drain(f, &dst[to], p.buffers, asked, left, past)
 		}
 		for l := range nest.Walk(trips) {
 			if l >= 0 {
@@ -521,23 +520,25 @@ func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []i
 			len(b.columns)*b.elem)
 		src = &buffers[0]
 	}
-	gather, asks := f.gather[b.elem], b.asks
+	asks := b.asks
 	for _, p := range b.patches {
 		to := b.transposed + p.column*b.pitch + p.row*b.elem
 		from := (*byte)(unsafe.Add(unsafe.Pointer(src), p.column*b.elem))
-		gather(&buffers[to], from, &b.rows[p.row], p.strips, p.tiles, b.pitch, asked, &asks[0])
+		f.gather(&buffers[to], from, &b.rows[p.row], p.strips, p.tiles, b.pitch, asked, &asks[0],
+			b.elem)
 		asks = asks[p.strips*p.tiles*b.asksOfTile:]
 	}
 	return asks
 }
 
-// drain writes the buffer: whole lines of all runs, by a drainer if it prefetches, then the rest.
-func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, asked uintptr,
-	asks []int) {
+// drain writes the buffer: whole lines of all runs, with prefetches if there are some, then the
+// rest.
+func (b *panel) drain(f *functions, dst *byte, buffers []byte, asked uintptr, asks []int,
+	past int) {
 	from, whole := &buffers[b.transposed], b.width/line*line
-	if whole > 0 && drain != nil {
-		drain(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole/line,
-			asked, &asks[0])
+	if whole > 0 && asks != nil {
+		f.drain(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole/line,
+			asked, &asks[0], b.vector, past)
 	} else if whole > 0 {
 		f.move(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole)
 	}

@@ -48,14 +48,12 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 			}
 		}
 	}
-	drain := func(vector int) drainer {
-		return func(dst *byte, to *int, src *byte, from *int, rows, groups int, ask uintptr, _ *int) {
-			move(dst, to, src, from, rows, groups*line, vector)
-			asked = append(asked, int(ask))
-		}
+	drain := func(dst *byte, to *int, src *byte, from *int, rows, groups int, ask uintptr, _ *int, vector, _ int) {
+		move(dst, to, src, from, rows, groups*line, vector)
+		asked = append(asked, int(ask))
 	}
 	tile := p.set.panels[size]
-	gather := func(dst, src *byte, rows *int, strips, tiles, pitch int, ask uintptr, _ *int) {
+	gather := func(dst, src *byte, rows *int, strips, tiles, pitch int, ask uintptr, _ *int, _ int) {
 		for i := range strips * tiles {
 			rows := unsafe.Slice(rows, strips*tile.rows)[i/tiles*tile.rows:]
 			column := i % tiles * tile.bytes
@@ -68,9 +66,8 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 		asked = append(asked, int(ask))
 	}
 	defer func(run *functions) { p.set.run = run }(p.set.run)
-	drains := map[int]drainer{16: drain(16), 32: drain(32)}
 	p.set.run = &functions{
-		gather: map[int]gatherer{size: gather}, drain: drains, drainStream: drains,
+		gather: gather, drain: drain,
 		move: func(dst *byte, to *int, src *byte, from *int, rows, bytes int) {
 			move(dst, to, src, from, rows, bytes, 32)
 		},

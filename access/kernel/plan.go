@@ -181,15 +181,19 @@ func (p *Plan) PastCaches() bool {
 		p.Steps[0].past(&p.Steps[0], uintptr(p.Steps[0].To))
 }
 
+// stores returns 1 if stores bypass the caches, else 0.
+func (s *Step) stores(to *byte) int {
+	if s.past(s, uintptr(unsafe.Pointer(to))) {
+		return 1
+	}
+	return 0
+}
+
 func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
 	bytes := run.N * run.To
-	f := p.set.functions()
-	move := f.copy
-	if s.past(s, uintptr(unsafe.Pointer(&dst[to]))) {
-		move = f.stream
-	}
-	move(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From)
+	p.set.functions().copy(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From,
+		s.stores(&dst[to]))
 }
 
 func (p *Plan) elements(to, from int, loops []Loop) {

@@ -4,55 +4,30 @@
 
 package kernel
 
-// addInt32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
+// addInt32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addFloat32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
+// addFloat32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addFloat64AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
+// addFloat64AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+// addFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addBFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+// addBFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-
-// addAskInt32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskFloat32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskFloat64AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskBFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
 // fillAVX2 writes each of the rows of groups of 64 B once.
 //
@@ -62,62 +37,42 @@ func fillAVX2(dst *byte, value uint64, groups int, rows int, pitch int)
 // copyAVX2 reads and writes each of the rows of groups of 64 B once.
 //
 //go:noescape
-func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 
-// copyAVX2 reads and writes each of the rows of groups of 64 B once.
+// transposeAVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines that many tiles ahead.
 //
 //go:noescape
-func streamAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+func transposeAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
-// addInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
+// transposePairsAVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that many pairs ahead.
 //
 //go:noescape
-func addInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func transposePairsAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
-// addFloat32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
+// addInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addFloat64AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
+// addFloat32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+// addFloat64AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addBFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+// addFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
+// addBFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
 //go:noescape
-func addAskInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskFloat32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskFloat64AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
-
-// addAskBFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
-//
-//go:noescape
-func addAskBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
+func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
 // fillAVX512 writes each of the rows of groups of 64 B once.
 //
@@ -127,212 +82,27 @@ func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
 // copyAVX512 reads and writes each of the rows of groups of 64 B once.
 //
 //go:noescape
-func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 
-// copyAVX512 reads and writes each of the rows of groups of 64 B once.
+// transposeAVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines that many tiles ahead.
 //
 //go:noescape
-func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+func transposeAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
-// transpose1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
+// transposePairsAVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that many pairs ahead.
 //
 //go:noescape
-func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+func transposePairsAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
-// transpose1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
+// transposeBlockAVX2 reads rows of lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //
 //go:noescape
-func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+func transposeBlockAVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int, size int, past int)
 
-// transpose2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
+// gatherAVX2 transposes strips of tiles of 4 to 32 rows, which it reads and writes once. It asks for some lines a tile.
 //
 //go:noescape
-func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transpose16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairs8AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairs8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairs8AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairs8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairs16AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairs16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairs16AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairs16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeBlock1AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeBlock2AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeBlock2AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeBlock8AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeStream1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStream16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
-//
-//go:noescape
-func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairsStream8AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairsStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairsStream8AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairsStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairsStream16AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairsStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposePairsStream16AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
-//
-//go:noescape
-func transposePairsStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
-
-// transposeStreamBlock1AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeStreamBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeStreamBlock2AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeStreamBlock2AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeStreamBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeStreamBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// transposeStreamBlock8AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
-//
-//go:noescape
-func transposeStreamBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
-
-// gather1AVX2 transposes strips of tiles, which it reads and writes once: 32 rows of 16 B. It asks for 4 lines a tile.
-//
-//go:noescape
-func gather1AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
-
-// gather2AVX2 transposes strips of tiles, which it reads and writes once: 16 rows of 16 B. It asks for 2 lines a tile.
-//
-//go:noescape
-func gather2AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
-
-// gather4AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 32 B. It asks for 2 lines a tile.
-//
-//go:noescape
-func gather4AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
-
-// gather8AVX2 transposes strips of tiles, which it reads and writes once: 4 rows of 32 B. It asks for 1 lines a tile.
-//
-//go:noescape
-func gather8AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
+func gatherAVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int, size int)
 
 // moveAVX2 reads and writes each of the rows once.
 //
@@ -342,204 +112,24 @@ func moveAVX2(dst *byte, to *int, src *byte, from *int, rows int, bytes int)
 // drainAVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
 //
 //go:noescape
-func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int, vector int, past int)
 
-// drainStreamAVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+// zipAVX2 reads 64 B of each of n rows a group, and writes these n * 64 B interleaved, once.
 //
 //go:noescape
-func drainStreamAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+func zipAVX2(dst *byte, src *byte, masks *byte, groups int, pitch int, n int, past int)
 
-// drain16AVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+// unzipAVX2 reads n * 64 B a group, and writes 64 B of them to each of n rows, once.
 //
 //go:noescape
-func drain16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+func unzipAVX2(dst *byte, src *byte, masks *byte, groups int, pitch int, n int, past int)
 
-// drainStream16AVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+// pickAVX2 reads n * 64 B a group, and writes 64 B of them, those of one of n rows. It asks for lines from asked on.
 //
 //go:noescape
-func drainStream16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+func pickAVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr, n int, past int)
 
-// zip2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
-//
-//go:noescape
-func zip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzip2AVX2 reads 128 B a group, and writes 64 B of them to each of 2 rows, once.
-//
-//go:noescape
-func unzip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pick2AVX2 reads 128 B a group, and writes 64 B of them, those of one of 2 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pick2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zipStream2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
-//
-//go:noescape
-func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzipStream2AVX2 reads 128 B a group, and writes 64 B of them to each of 2 rows, once.
-//
-//go:noescape
-func unzipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pickStream2AVX2 reads 128 B a group, and writes 64 B of them, those of one of 2 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickStream2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zip3AVX2 reads 64 B of each of 3 rows a group, and writes these 192 B interleaved, once.
-//
-//go:noescape
-func zip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzip3AVX2 reads 192 B a group, and writes 64 B of them to each of 3 rows, once.
-//
-//go:noescape
-func unzip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pick3AVX2 reads 192 B a group, and writes 64 B of them, those of one of 3 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pick3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zipStream3AVX2 reads 64 B of each of 3 rows a group, and writes these 192 B interleaved, once.
-//
-//go:noescape
-func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzipStream3AVX2 reads 192 B a group, and writes 64 B of them to each of 3 rows, once.
-//
-//go:noescape
-func unzipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pickStream3AVX2 reads 192 B a group, and writes 64 B of them, those of one of 3 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickStream3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zip4AVX2 reads 64 B of each of 4 rows a group, and writes these 256 B interleaved, once.
-//
-//go:noescape
-func zip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzip4AVX2 reads 256 B a group, and writes 64 B of them to each of 4 rows, once.
-//
-//go:noescape
-func unzip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pick4AVX2 reads 256 B a group, and writes 64 B of them, those of one of 4 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pick4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zipStream4AVX2 reads 64 B of each of 4 rows a group, and writes these 256 B interleaved, once.
-//
-//go:noescape
-func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzipStream4AVX2 reads 256 B a group, and writes 64 B of them to each of 4 rows, once.
-//
-//go:noescape
-func unzipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pickStream4AVX2 reads 256 B a group, and writes 64 B of them, those of one of 4 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickStream4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zip5AVX2 reads 64 B of each of 5 rows a group, and writes these 320 B interleaved, once.
-//
-//go:noescape
-func zip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzip5AVX2 reads 320 B a group, and writes 64 B of them to each of 5 rows, once.
-//
-//go:noescape
-func unzip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pick5AVX2 reads 320 B a group, and writes 64 B of them, those of one of 5 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pick5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zipStream5AVX2 reads 64 B of each of 5 rows a group, and writes these 320 B interleaved, once.
-//
-//go:noescape
-func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzipStream5AVX2 reads 320 B a group, and writes 64 B of them to each of 5 rows, once.
-//
-//go:noescape
-func unzipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pickStream5AVX2 reads 320 B a group, and writes 64 B of them, those of one of 5 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickStream5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zip6AVX2 reads 64 B of each of 6 rows a group, and writes these 384 B interleaved, once.
-//
-//go:noescape
-func zip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzip6AVX2 reads 384 B a group, and writes 64 B of them to each of 6 rows, once.
-//
-//go:noescape
-func unzip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pick6AVX2 reads 384 B a group, and writes 64 B of them, those of one of 6 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pick6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zipStream6AVX2 reads 64 B of each of 6 rows a group, and writes these 384 B interleaved, once.
-//
-//go:noescape
-func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzipStream6AVX2 reads 384 B a group, and writes 64 B of them to each of 6 rows, once.
-//
-//go:noescape
-func unzipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pickStream6AVX2 reads 384 B a group, and writes 64 B of them, those of one of 6 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickStream6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zip7AVX2 reads 64 B of each of 7 rows a group, and writes these 448 B interleaved, once.
-//
-//go:noescape
-func zip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzip7AVX2 reads 448 B a group, and writes 64 B of them to each of 7 rows, once.
-//
-//go:noescape
-func unzip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pick7AVX2 reads 448 B a group, and writes 64 B of them, those of one of 7 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pick7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// zipStream7AVX2 reads 64 B of each of 7 rows a group, and writes these 448 B interleaved, once.
-//
-//go:noescape
-func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// unzipStream7AVX2 reads 448 B a group, and writes 64 B of them to each of 7 rows, once.
-//
-//go:noescape
-func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-
-// pickStream7AVX2 reads 448 B a group, and writes 64 B of them, those of one of 7 rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickStream7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
-
-// askLines asks for so many lines, one behind the other. It never faults, whatever lies there.
+// askLines asks for adjacent lines. It never faults, whatever lies there.
 func askLines(asked uintptr, lines int)
 
 // fence waits until stores past the caches are seen by all.

@@ -29,7 +29,6 @@ type Sum[T Number] struct {
 	float float64
 	set   *Set
 	add   adder // or nil
-	ask   asker
 	// prefetch distance for the current rows in bytes, or 0
 	ahead int
 }
@@ -42,10 +41,10 @@ type Number interface {
 // NewSum returns a sum of nothing. It panics if this CPU does not run the set.
 func NewSum[T Number](s *Set) *Sum[T] {
 	f := s.functions()
-	return &Sum[T]{set: s, add: of[T](f.add), ask: of[T](f.addAsk)}
+	return &Sum[T]{set: s, add: of[T](f.add)}
 }
 
-func of[T Number, F any](a adders[F]) F {
+func of[T Number](a adders) adder {
 	switch any(*new(T)).(type) {
 	case float32:
 		return a.float32
@@ -100,11 +99,7 @@ func (s *Sum[T]) addLines(x []T, r Rows) {
 	}
 	size := int(unsafe.Sizeof(x[0]))
 	at, lines, pitch := bytesAt(x, r.At), r.N*size/line, r.Pitch*size
-	if s.ahead > 0 {
-		s.ask(&s.lanes[0], at, lines, r.Count, pitch, s.ahead)
-		return
-	}
-	s.add(&s.lanes[0], at, lines, r.Count, pitch)
+	s.add(&s.lanes[0], at, lines, r.Count, pitch, s.ahead)
 }
 
 func (s *Sum[T]) addElements(x []T, r Rows) {

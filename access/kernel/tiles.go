@@ -101,17 +101,14 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 	lines := (atOnce*along.From + across.N*line - 1) / (across.N * line)
 	s.run = func(s *Step, dst, src []byte, at, of int) {
 		f := p.set.functions()
-		move := f.transpose[p.size]
-		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			move = f.transposeStream[p.size]
-		}
+		past := s.stores(&dst[at])
 		asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(c.tiles*along.From) // only prefetched
 		for range across.N {
 			for i := 0; i < c.tiles; i += atOnce {
 				f.ask(asked, lines)
 				asked += uintptr(lines * line)
-				move(&dst[at+i*along.To], &src[of+i*along.From], min(atOnce, c.tiles-i), from.To,
-					to.From, along.To, along.From, 0)
+				f.transpose(&dst[at+i*along.To], &src[of+i*along.From], min(atOnce, c.tiles-i),
+					from.To, to.From, along.To, along.From, 0, p.size, past)
 			}
 			at += across.To
 			of += across.From
@@ -235,15 +232,12 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 	}
 	return Step{Body: body, in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
 		tiles, f := s.Loops[len(s.Loops)-1], p.set.functions()
-		move, stream := f.transpose, f.transposeStream
+		move := f.transpose
 		if together > 1 {
-			move, stream = f.pairs, f.pairsStream
+			move = f.pairs
 		}
-		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			move = stream
-		}
-		move[p.size](&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From,
-			p.set.Tuning().Ahead)
+		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From,
+			p.set.Tuning().Ahead, p.size, s.stores(&dst[at]))
 	}}
 }
 

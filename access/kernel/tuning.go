@@ -15,22 +15,22 @@ type Tuning struct {
 	// of 4 bytes or more along the output. Tiles is for such tiles down the output, Narrow for
 	// tiles of 1 and 2 bytes, Blocks for blocks through buffers.
 	Runs, Tiles, Narrow, Blocks int
-	// Ahead is how many tiles ahead lines are prefetched, 0 to MaxAhead.
+	// Ahead is how many tiles ahead lines are prefetched, 0 to maxAhead.
 	Ahead int
 	// Reads is the least bytes read for which sums prefetch lines too, in addition to hardware.
-	// ReadsAhead is the distance in bytes, 1 to MaxReadsAhead.
+	// ReadsAhead is the distance in bytes, 1 to maxReadsAhead.
 	Reads, ReadsAhead int
 }
 
 // Never is a number of bytes that no copy writes.
 const Never = math.MaxInt
 
-// MaxAhead is the most tiles ahead that are useful.
-const MaxAhead = 64
+// maxAhead is the most tiles ahead that are useful.
+const maxAhead = 64
 
-// MaxReadsAhead is the most bytes ahead that a sum prefetches. Beyond it, a second level of 256 KiB
+// maxReadsAhead is the most bytes ahead that a sum prefetches. Beyond it, a second level of 256 KiB
 // evicts lines before their use.
-const MaxReadsAhead = 128 << 10
+const maxReadsAhead = 128 << 10
 
 // leastAsked is the bytes below which a lookup takes longer than prefetching saves.
 const leastAsked = 1 << 20
@@ -77,15 +77,15 @@ func (t Tuning) Check() error {
 				past.name, past.from)
 		}
 	}
-	if t.Ahead < 0 || t.Ahead > MaxAhead {
-		return fmt.Errorf("ahead: %d tiles (want 0 to %d)", t.Ahead, MaxAhead)
+	if t.Ahead < 0 || t.Ahead > maxAhead {
+		return fmt.Errorf("ahead: %d tiles (want 0 to %d)", t.Ahead, maxAhead)
 	}
 	if t.Reads < 1 {
 		return fmt.Errorf("reads: asked for ahead from %d bytes on (want at least 1)", t.Reads)
 	}
-	if t.ReadsAhead < 1 || t.ReadsAhead > MaxReadsAhead {
+	if t.ReadsAhead < 1 || t.ReadsAhead > maxReadsAhead {
 		return fmt.Errorf("reads: asked for %d bytes ahead (want 1 to %d)", t.ReadsAhead,
-			MaxReadsAhead)
+			maxReadsAhead)
 	}
 	return nil
 }

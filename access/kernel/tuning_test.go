@@ -36,7 +36,7 @@ func TestTuningRefuses(t *testing.T) {
 		"ahead: -1 tiles, 0 to 64":         {1, 1, 1, 1, -1, 1, 1},
 		"reads: from 0 bytes, at least 1":  {1, 1, 1, 1, 1, 0, 1},
 		"reads: 0 bytes, 1 to 131072":      {1, 1, 1, 1, 1, 1, 0},
-		"reads: 131073 bytes, 1 to 131072": {1, 1, 1, 1, 1, 1, MaxReadsAhead + 1},
+		"reads: 131073 bytes, 1 to 131072": {1, 1, 1, 1, 1, 1, maxReadsAhead + 1},
 	} {
 		err := bad.Check()
 		for word := range strings.SplitSeq(want, ", ") {

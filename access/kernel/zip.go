@@ -16,12 +16,12 @@ const (
 	picked, leastPicked = 384, 32
 )
 
-// A zipper interleaves rows that lie pitch bytes apart, or separates its input into such rows, by
+// A zipper interleaves n rows that lie pitch bytes apart, or separates its input into such rows, by
 // masks. A group has a line of each row.
-type zipper = func(dst, src, masks *byte, groups, pitch int)
+type zipper = func(dst, src, masks *byte, groups, pitch, n, past int)
 
-// A picker extracts one row of its input by masks, and prefetches a line with each.
-type picker = func(dst, src, masks *byte, groups int, asked uintptr)
+// A picker extracts one of n rows of its input by masks, and prefetches a line with each.
+type picker = func(dst, src, masks *byte, groups int, asked uintptr, n, past int)
 
 // zipped plans a copy that interleaves or separates a few rows, and reports whether it did. Only
 // these rows may be adjacent along one loop, and they follow each other along the other. The rest,
@@ -55,19 +55,15 @@ func (p *Plan) zip(outer []Loop, to, from Loop) {
 	n := to.N
 	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}),
 		Body: zipBody(n, to.From)}
-	p.zipStep(s, zipMasks(p.size, n), to.From, 0, func(f *functions) (zip, stream zipper) {
-		return f.zip[n], f.zipStream[n]
-	})
+	p.zipStep(s, zipMasks(p.size, n), to.From, 0, n, func(f *functions) zipper { return f.zip })
 }
 
 func (p *Plan) unzip(outer []Loop, to, from Loop) {
 	n := from.N
 	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}),
 		Body: unzipBody(n, from.To)}
-	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To,
-		func(f *functions) (unzip, stream zipper) {
-			return f.unzip[n], f.unzipStream[n]
-		})
+	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To, n,
+		func(f *functions) zipper { return f.unzip })
 }
 
 // picks reads a few lines once for each row, and writes lines of one row before the next row's.
@@ -85,14 +81,11 @@ func (p *Plan) picks(outer []Loop, from Loop, lines int) {
 		}
 		s.in, s.past = 2, p.zipPast(from.To)
 		s.run = func(s *Step, dst, src []byte, to, of int) {
-			pick := p.set.functions().pick[n]
-			if s.past(s, uintptr(unsafe.Pointer(&dst[to]))) {
-				pick = p.set.functions().pickStream[n]
-			}
+			pick, past := p.set.functions().pick, s.stores(&dst[to])
 			asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(n*groups*line) // the next lines
 			for row := range n {
 				pick(&dst[to+row*from.To], &src[of], &masks[row*n*2*lane], groups,
-					asked+uintptr(row*groups*line))
+					asked+uintptr(row*groups*line), n, past)
 			}
 		}
 		p.Steps = append(p.Steps, s)
@@ -143,16 +136,12 @@ func lineBody(at int) []Access {
 		{Write: true, Offset: at + line/2, Width: line / 2}}
 }
 
-// zipStep adds a step whose innermost loop is groups. Written rows lie apart bytes apart.
-func (p *Plan) zipStep(s Step, masks []byte, pitch, apart int,
-	functions func(f *functions) (zip, stream zipper)) {
+// zipStep adds a step whose innermost loop is groups of n rows. Written rows lie apart bytes apart.
+func (p *Plan) zipStep(s Step, masks []byte, pitch, apart, n int, of func(*functions) zipper) {
 	s.in, s.past = 1, p.zipPast(apart)
 	s.run = func(s *Step, dst, src []byte, to, from int) {
-		move, stream := functions(p.set.functions())
-		if s.past(s, uintptr(unsafe.Pointer(&dst[to]))) {
-			move = stream
-		}
-		move(&dst[to], &src[from], &masks[0], s.Loops[len(s.Loops)-1].N, pitch)
+		of(p.set.functions())(&dst[to], &src[from], &masks[0], s.Loops[len(s.Loops)-1].N, pitch, n,
+			s.stores(&dst[to]))
 	}
 	p.Steps = append(p.Steps, s)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/mtx"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
@@ -201,21 +202,21 @@ func TestProduct(t *testing.T) {
 	const page = 4096 // each array lies on its own
 	starts, columns, values, x, y := uint64(access.Origin), uint64(access.Origin+page), uint64(access.Origin+2*page), uint64(access.Origin+3*page), uint64(access.Origin+4*page)
 	var want, got []trace.Record
-	add := func(kind trace.Kind, base uint64, element, size int) {
+	add := func(kind nest.Kind, base uint64, element, size int) {
 		want = append(want, trace.Record{Kind: kind, Addr: base + uint64(element*size), Size: size})
 	}
 	for range 2 {
-		add(trace.Read, starts, 0, 8)
+		add(nest.Read, starts, 0, 8)
 		entry := 0
 		for row, cols := range [][]int{{0, 2}, {}, {2, 3}} {
-			add(trace.Read, starts, row+1, 8)
+			add(nest.Read, starts, row+1, 8)
 			for _, col := range cols {
-				add(trace.Read, columns, entry, 8)
-				add(trace.Read, values, entry, 4)
-				add(trace.Read, x, col, 4)
+				add(nest.Read, columns, entry, 8)
+				add(nest.Read, values, entry, 4)
+				add(nest.Read, x, col, 4)
 				entry++
 			}
-			add(trace.Write, y, row, 4)
+			add(nest.Write, y, row, 4)
 		}
 	}
 	for r, err := range p.Records(2) {
@@ -232,7 +233,7 @@ func TestProduct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := trace.FeedRegions(h, config, p.Records(2), p.Regions()...)
+	lines, err := trace.Feed(h, config, p.Records(2), p.Regions()...)
 	if err != nil {
 		t.Fatal(err)
 	}

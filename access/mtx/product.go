@@ -8,6 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
@@ -141,9 +142,9 @@ func (p *Product) pass(touch func(array, element int) bool) bool {
 }
 
 func (p *Product) record(a, element int) trace.Record {
-	of, kind := p.arrays[a], trace.Read
+	of, kind := p.arrays[a], nest.Read
 	if a == ofY {
-		kind = trace.Write
+		kind = nest.Write
 	}
 	return trace.Record{Kind: kind, Addr: of.base + uint64(element*of.size), Size: of.size}
 }

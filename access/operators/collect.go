@@ -30,7 +30,7 @@ type signature struct {
 	op string
 	Row
 	stretch         bool // of the program, and no operator: names callers and counts for nothing
-	inputs, outputs []Operand
+	inputs, outputs []Tensor
 	args            []string
 	problem         string // why calls of it are skipped, if they are
 	bytes           int64  // that a call reads plus those that it writes
@@ -349,7 +349,7 @@ func (b *bill) operator(number uint32, class Class, backward bool) int {
 		b.index[key] = at
 		sig := &b.all[number]
 		b.profile.Operators = append(b.profile.Operators, Operator{
-			Op: sig.op, Class: class, Backward: backward, Inputs: append([]Operand{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
+			Op: sig.op, Class: class, Backward: backward, Inputs: append([]Tensor{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
 		})
 		b.callers = append(b.callers, map[string]int{})
 	}

@@ -116,7 +116,7 @@ func (b *bill) weigh(traces []*trace) {
 }
 
 // unsaid reports whether o is in a list of tensors of no known dtype.
-func (o Operand) unsaid() bool { return o.InList && o.DType == undefined }
+func (o Tensor) unsaid() bool { return o.InList && o.DType == undefined }
 
 // mostOf returns the key of the largest value, the first in alphabetical order
 // of several; "" of none that is above 0.

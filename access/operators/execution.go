@@ -160,7 +160,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 			return sig
 		}
 		sig.setRoles()
-		if slices.ContainsFunc(sig.inputs, func(o Operand) bool { return o.Role != Input }) {
+		if slices.ContainsFunc(sig.inputs, func(o Tensor) bool { return o.Role != Input }) {
 			sig.outputs = nil // which are these
 		}
 		for i := range sig.outputs {
@@ -171,9 +171,9 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 }
 
 // tensors reads the operands of a side.
-func (e *execution) tensors(s side) ([]Operand, error) {
+func (e *execution) tensors(s side) ([]Tensor, error) {
 	shapes, strides := parse(s.shapes), parse(s.strides)
-	var all []Operand
+	var all []Tensor
 	for _, l := range leaves(s) {
 		e.hasTensors = true
 		argument := l.path[0]

@@ -193,16 +193,16 @@ func TestSchema(t *testing.T) {
 	for _, test := range []struct {
 		op, schema string
 		args       int
-		want       []Role
+		want       []Use
 	}{
-		{"aten::add", "aten::add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", 3, []Role{Input, Input, Output}},
-		{"aten::add_", "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)", 2, []Role{InPlace, Input}},
-		{"aten::copy_", "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", 2, []Role{Output, Input}},
-		{"aten::add", "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 2, []Role{Input, Input}},
-		{"aten::add_", "", 2, []Role{InPlace, Input}},
+		{"aten::add", "aten::add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", 3, []Use{Input, Input, Output}},
+		{"aten::add_", "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)", 2, []Use{InPlace, Input}},
+		{"aten::copy_", "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", 2, []Use{Output, Input}},
+		{"aten::add", "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 2, []Use{Input, Input}},
+		{"aten::add_", "", 2, []Use{InPlace, Input}},
 	} {
 		op := read(t, executed(nodeOf(2, 1, test.op, test.schema, slices.Repeat([]arg{x}, test.args)...))).Operators[0]
-		var got []Role
+		var got []Use
 		for _, o := range op.Inputs {
 			got = append(got, o.Role)
 		}

@@ -156,14 +156,14 @@ func isTensor(name string, shape value) bool {
 }
 
 // operandOf reads a tensor's shape and strides.
-func operandOf(shape, strides value, dtype string, argument int, inList bool) (Operand, error) {
+func operandOf(shape, strides value, dtype string, argument int, inList bool) (Tensor, error) {
 	sizes, err := shape.ints()
 	if err != nil {
-		return Operand{}, fmt.Errorf("its shape %w", err)
+		return Tensor{}, fmt.Errorf("its shape %w", err)
 	}
 	steps, err := strides.ints()
 	if err != nil {
-		return Operand{}, fmt.Errorf("its strides %w", err)
+		return Tensor{}, fmt.Errorf("its strides %w", err)
 	}
 	o, err := newOperand(sizes, steps, dtype)
 	o.Argument, o.InList = argument, inList

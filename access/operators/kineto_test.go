@@ -90,7 +90,7 @@ func TestKineto(t *testing.T) {
 	}
 	want := Operator{
 		Op: "aten::copy_", Class: Copy, Calls: 1, Bytes: 192, Time: 8250 * time.Nanosecond,
-		Inputs: []Operand{
+		Inputs: []Tensor{
 			{Shape: []int{2, 3, 4}, Strides: []int{12, 4, 1}, DType: "float32", Role: Output},
 			{Shape: []int{2, 3, 4}, Strides: []int{12, 1, 3}, DType: "float32", Role: Input, Argument: 1},
 		},
@@ -317,7 +317,7 @@ func TestNamesPrintable(t *testing.T) {
 func TestKinetoRoles(t *testing.T) {
 	x := tensor("[4]", "[1]")
 	list := arg{"[[2],[3]]", "[[1],[1]]", "TensorList", ""}
-	for name, want := range map[string][]Role{
+	for name, want := range map[string][]Use{
 		"aten::add": {Input, Input}, "aten::add_": {InPlace, Input}, "aten::copy_": {Output, Input}, "aten::zero_": {Output}, "aten::mm": {Input, Input},
 		"aten::_foreach_add_": {InPlace, InPlace, Input}, "aten::_foreach_copy_": {Output, Output, Input},
 	} {
@@ -325,7 +325,7 @@ func TestKinetoRoles(t *testing.T) {
 		if len(want) == 3 {
 			args[0] = list
 		}
-		var got []Role
+		var got []Use
 		op := read(t, chrome(event(name, 0, 1, args...))).Operators[0]
 		for _, o := range op.Inputs {
 			got = append(got, o.Role)

@@ -23,18 +23,18 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A Role is what an operator does to an operand.
-type Role string
+// A Use is what an operator does to an operand.
+type Use string
 
-// The roles.
+// The uses.
 const (
-	Input   Role = "input"    // read
-	Output  Role = "output"   // written
-	InPlace Role = "in-place" // read and written
+	Input   Use = "input"    // read
+	Output  Use = "output"   // written
+	InPlace Use = "in-place" // read and written
 )
 
-// An Operand is a tensor as an operator saw it.
-type Operand struct {
+// A Tensor is a tensor as an operator saw it.
+type Tensor struct {
 	Shape []int `json:"shape"`
 	// Strides are in elements. They are nil where the profile has a Format
 	// instead.
@@ -42,7 +42,7 @@ type Operand struct {
 	// DType is PyTorch's name, such as "float32". layouts.ParseDType may not know
 	// it ("bfloat16"); "undefined" is that of which the profile says nothing.
 	DType string `json:"dtype"`
-	Role  Role   `json:"role"`
+	Role  Use    `json:"role"`
 	// Format is oneDNN's tag of a memory layout, such as "ABcd16b16a".
 	Format string `json:"format,omitempty"`
 	// Argument is the number of the operator's argument, or result, that the
@@ -55,7 +55,7 @@ type Operand struct {
 }
 
 // Layout returns the operand's layout at offset 0.
-func (o Operand) Layout() (layouts.Layout, error) {
+func (o Tensor) Layout() (layouts.Layout, error) {
 	if o.Format != "" {
 		return layouts.Layout{}, fmt.Errorf("format %s is not a list of strides", o.Format)
 	}
@@ -64,7 +64,7 @@ func (o Operand) Layout() (layouts.Layout, error) {
 
 // Bytes counts the bytes of the operand's elements, those that an expanded dim
 // repeats once; 0 if the size of its dtype is not known.
-func (o Operand) Bytes() int64 {
+func (o Tensor) Bytes() int64 {
 	bytes := int64(itemSize(o.DType))
 	for d, n := range o.Shape {
 		if d >= len(o.Strides) || o.Strides[d] != 0 || n == 0 {
@@ -75,11 +75,11 @@ func (o Operand) Bytes() int64 {
 }
 
 // ItemSize is the bytes of an element, 0 if the size of its dtype is not known.
-func (o Operand) ItemSize() int { return itemSize(o.DType) }
+func (o Tensor) ItemSize() int { return itemSize(o.DType) }
 
 // moved is the bytes that an operator reads of the operand plus those that it
 // writes.
-func (o Operand) moved() int64 {
+func (o Tensor) moved() int64 {
 	if o.Role == InPlace {
 		return 2 * o.Bytes()
 	}
@@ -88,7 +88,7 @@ func (o Operand) moved() int64 {
 
 // contiguous reports whether the operand's elements lie in row-major order,
 // with no gaps.
-func (o Operand) contiguous() bool {
+func (o Tensor) contiguous() bool {
 	l, err := o.Layout()
 	return err == nil && l.IsContiguous()
 }
@@ -102,10 +102,10 @@ type Operator struct {
 	Backward bool `json:"backward,omitzero"`
 	// Inputs are the tensors among the arguments, in their order, those that are
 	// written too; a list of tensors is its tensors.
-	Inputs []Operand `json:"inputs"`
+	Inputs []Tensor `json:"inputs"`
 	// Outputs are the results, where the profile has them (a Kineto trace has
 	// not), without those that are one of the arguments.
-	Outputs []Operand `json:"outputs,omitempty"`
+	Outputs []Tensor `json:"outputs,omitempty"`
 	// Args are the arguments as the profile spells them, "" for tensors, of the
 	// operators for which they say what memory is touched (the dims of a sum).
 	Args  []string `json:"args,omitempty"`
@@ -184,7 +184,7 @@ type Tally struct {
 }
 
 // add counts an operand of so many calls.
-func (t *Tally) add(o Operand, calls int) {
+func (t *Tally) add(o Tensor, calls int) {
 	l, err := o.Layout()
 	if err != nil {
 		return
@@ -222,8 +222,8 @@ const maxOperand = 1 << 48
 
 // newOperand checks what a profile says of a tensor. It refuses what is no
 // tensor of PyTorch's.
-func newOperand(shape, strides []int, dtype string) (Operand, error) {
-	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: Input}
+func newOperand(shape, strides []int, dtype string) (Tensor, error) {
+	o := Tensor{Shape: shape, Strides: strides, DType: dtype, Role: Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
 		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have", strides[i], i)
 	}

@@ -15,8 +15,8 @@ import (
 // and O are the numbers of the arguments n and o. Results have the dtype of the first operand, or one
 // after a colon. All but = are contiguous: where they may be channels_last, as much is written. Of a
 // reduction the rule is the dtype of its second result.
-func (op Operator) Results() []Operand {
-	written := func(o Operand) bool { return o.Role != Input || o.InList }
+func (op Operator) Results() []Tensor {
+	written := func(o Tensor) bool { return o.Role != Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (op Operator) Results() []Operand {
 	if shape == nil {
 		return nil
 	}
-	all := []Operand{Fresh(shape, x.DType)}
+	all := []Tensor{Fresh(shape, x.DType)}
 	if more {
 		all = append(all, Fresh(shape, second))
 	}
@@ -47,8 +47,8 @@ func (op Operator) Results() []Operand {
 }
 
 // Fresh is a contiguous result.
-func Fresh(shape []int, dtype string) Operand {
-	o := Operand{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: Output}
+func Fresh(shape []int, dtype string) Tensor {
+	o := Tensor{Shape: shape, Strides: make([]int, len(shape)), DType: dtype, Role: Output}
 	step := 1
 	for d, n := range slices.Backward(shape) {
 		o.Strides[d] = step
@@ -58,12 +58,12 @@ func Fresh(shape []int, dtype string) Operand {
 }
 
 // inLetters are results by a rule of letters.
-func (op Operator) inLetters(operands, results []string) []Operand {
+func (op Operator) inLetters(operands, results []string) []Tensor {
 	sizes, rest, ok := op.bind(operands)
 	if !ok {
 		return nil
 	}
-	var all []Operand
+	var all []Tensor
 	for _, result := range results {
 		letters, dtype, said := strings.Cut(result, ":")
 		if !said && len(op.Inputs) > 0 {
@@ -74,7 +74,7 @@ func (op Operator) inLetters(operands, results []string) []Operand {
 			if err != nil {
 				return nil
 			}
-			y := Operand{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output}
+			y := Tensor{Shape: l.Shape(), Strides: l.Strides(), DType: dtype, Role: Output}
 			all = append(all, y)
 			continue
 		}
@@ -259,7 +259,7 @@ func (op Operator) resized(x []int) []int {
 }
 
 // gradients are those of a convolution's input, weights and bias, as far as they are asked for.
-func (op Operator) gradients() (all []Operand) {
+func (op Operator) gradients() (all []Tensor) {
 	g := op.Inputs[0]
 	if len(op.Inputs) != 3 || len(g.Shape) < 2 {
 		return nil

@@ -238,7 +238,7 @@ func (op Operator) Computes() bool {
 // float32 and back, one by one (c10/util/Half.h).
 func (op Operator) halves(r Row) bool {
 	computes := r.Class == Elementwise || r.Class == Reduction
-	return computes && slices.ContainsFunc(op.Inputs, func(o Operand) bool {
+	return computes && slices.ContainsFunc(op.Inputs, func(o Tensor) bool {
 		is := r.Is(o.Argument)
 		return o.DType == "float16" && o.Role != Output && is != Written && is != Like
 	})

@@ -178,7 +178,7 @@ func TestDims(t *testing.T) {
 		{"aten::bincount", []string{"", "", "0"}, "[] false"},
 		{"aten::mul", []string{"", ""}, "[] false"},
 	} {
-		op := Operator{Op: test.op, Class: lookUp(test.op).Class, Args: test.args, Inputs: []Operand{{Shape: []int{2, 3, 4}}}}
+		op := Operator{Op: test.op, Class: lookUp(test.op).Class, Args: test.args, Inputs: []Tensor{{Shape: []int{2, 3, 4}}}}
 		dims, ok := op.Dims()
 		if got := fmt.Sprint(dims, ok); got != test.want {
 			t.Errorf("%s %q: %s, want %s", test.op, test.args, got, test.want)

@@ -179,7 +179,7 @@ func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 // descriptor reads a memory descriptor: argument_dtype:flags:kind:tag:extra
 // before oneDNN 3.0, from then on argument_dtype:flags:kind:tag:strides:extra,
 // and argument:dtype:flags:... in version 1.
-func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, err error) {
+func descriptor(text string, shape []int, v1 bool) (argument string, o Tensor, err error) {
 	parts := strings.Split(text, ":")
 	if v1 {
 		argument, parts = parts[0], parts[1:]

@@ -125,8 +125,8 @@ func TestRecorded(t *testing.T) {
 		t.Fatalf("%v, %v", files, err)
 	}
 	zen4 := Options{Caches: slices.Clone(zen), TLB: []simcache.TLB{
-		{Entries: 72, Ways: 72, Page: PageSize(), Source: simcache.FromCPUID},
-		{Entries: 3072, Ways: 12, Page: PageSize(), Source: simcache.FromCPUID}}}
+		{Entries: 72, Ways: 72, Page: PageSize(), Source: "cpuid"},
+		{Entries: 3072, Ways: 12, Page: PageSize(), Source: "cpuid"}}}
 	zen4.Caches[2].Geometry.Size = 1 << 20
 	var found strings.Builder
 	for _, file := range files {

@@ -227,10 +227,10 @@ func TestFoundTLB(t *testing.T) {
 	}{
 		{64, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 64, Ways: 4}, {Entries: 2048, Ways: 16}}},
 		{96, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 96, Ways: 4}, {Entries: 2048, Ways: 16}}},
-		{72, 3072, of(simcache.FromCPUID, 72, 72, 3072, 12), []simcache.TLB{{Entries: 72, Ways: 72}, {Entries: 3072, Ways: 12}}},
-		{64, 1792, of(simcache.FromCPUID, 64, 64, 2048, 16), []simcache.TLB{{Entries: 64, Ways: 64}, {Entries: 1792, Ways: 16}}},
-		{96, 5120, of(simcache.FromCPUID, 96, 96, 128, 8), []simcache.TLB{{Entries: 96, Ways: 96}, {Entries: 4096, Ways: 8}}},
-		{96, 3584, of(simcache.FromCPUID, 96, 96, 128, 8), []simcache.TLB{{Entries: 96, Ways: 96}, {Entries: 3072, Ways: 8}}},
+		{72, 3072, of("cpuid", 72, 72, 3072, 12), []simcache.TLB{{Entries: 72, Ways: 72}, {Entries: 3072, Ways: 12}}},
+		{64, 1792, of("cpuid", 64, 64, 2048, 16), []simcache.TLB{{Entries: 64, Ways: 64}, {Entries: 1792, Ways: 16}}},
+		{96, 5120, of("cpuid", 96, 96, 128, 8), []simcache.TLB{{Entries: 96, Ways: 96}, {Entries: 4096, Ways: 8}}},
+		{96, 3584, of("cpuid", 96, 96, 128, 8), []simcache.TLB{{Entries: 96, Ways: 96}, {Entries: 3072, Ways: 8}}},
 		{64, 1536, nil, []simcache.TLB{{Entries: 64, Ways: 64}, {Entries: 1536, Ways: 1536}}},
 	} {
 		m := Machine{PageLadder: ladder(test.first, test.second), Levels: []Level{{Name: "L1D", Capacity: 32 << 10}}}

@@ -43,10 +43,10 @@ func TestTables(t *testing.T) {
 // TestWarnings: what was measured otherwise than is stated, or in a way that says less, is warned of, and nothing else.
 func TestWarnings(t *testing.T) {
 	stated := []cpu.Cache{
-		{Level: 1, Type: "Data", Source: simcache.FromCPUID, Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
-		{Level: 1, Type: "Instruction", Source: simcache.FromCPUID, Geometry: simcache.Geometry{Size: 64 << 20, Ways: 8, Line: 64}},
-		{Level: 2, Type: "Unified", Source: simcache.FromCPUID, Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}},
-		{Level: 3, Type: "Unified", Source: simcache.FromCPUID, Geometry: simcache.Geometry{Size: 16 << 20, Ways: 16, Line: 64}},
+		{Level: 1, Type: "Data", Source: "cpuid", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+		{Level: 1, Type: "Instruction", Source: "cpuid", Geometry: simcache.Geometry{Size: 64 << 20, Ways: 8, Line: 64}},
+		{Level: 2, Type: "Unified", Source: "cpuid", Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}},
+		{Level: 3, Type: "Unified", Source: "cpuid", Geometry: simcache.Geometry{Size: 16 << 20, Ways: 16, Line: 64}},
 	}
 	quiet := func() Machine {
 		m := Machine{Pages: "hugetlb", Memory: Speed{Latency: 90}, Ladder: []Point{{4096, 1}, {32 << 20, 90}}}

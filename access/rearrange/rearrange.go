@@ -129,7 +129,7 @@ func (t *tries) try(ctx context.Context, all []explain.Change, until time.Durati
 // firstAlone returns the first level of a hierarchy, or all levels if they are inclusive: then the
 // first loses lines that others evict.
 func firstAlone(config simcache.Config) simcache.Config {
-	inclusive := func(l simcache.Level) bool { return l.Inclusion == simcache.Inclusive }
+	inclusive := func(l simcache.Level) bool { return l.Inclusion == "inclusive" }
 	if !slices.ContainsFunc(config.Levels, inclusive) {
 		config.Levels = config.Levels[:1]
 	}

@@ -196,7 +196,7 @@ func TestFile(t *testing.T) {
 		for _, s := range kernel.All() {
 			if rapid.Bool().Draw(t, s.Name()) {
 				c.Sets[s.Name()] = kernel.Tuning{Runs: past.Draw(t, "runs"), Tiles: past.Draw(t, "tiles"), Narrow: past.Draw(t, "narrow"),
-					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, kernel.MaxAhead).Draw(t, "ahead"), Reads: past.Draw(t, "reads"), ReadsAhead: rapid.IntRange(1, kernel.MaxReadsAhead).Draw(t, "reads ahead")}
+					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, 64).Draw(t, "ahead"), Reads: past.Draw(t, "reads"), ReadsAhead: rapid.IntRange(1, 128<<10).Draw(t, "reads ahead")}
 			}
 		}
 		text, err := c.Format()

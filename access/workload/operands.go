@@ -83,9 +83,9 @@ func (e entry) ofOperands(at *place) ([]lowered, error) {
 	return all, nil
 }
 
-func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, error) {
-	fail := func(err error) (access.Operand, error) {
-		return access.Operand{}, doc.Errorf(path, "%w", err)
+func (o operandEntry) operand(doc *strict.File, path string) (access.Value, error) {
+	fail := func(err error) (access.Value, error) {
+		return access.Value{}, doc.Errorf(path, "%w", err)
 	}
 	if o.Shape.node == nil {
 		return fail(errors.New("an operand has no shape (such as shape: 4000x4000)"))
@@ -126,7 +126,7 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, er
 	if err != nil {
 		return fail(err)
 	}
-	return access.Operand{Layout: l, DType: dtype, Kind: kind}, nil
+	return access.Value{Layout: l, DType: dtype, Kind: kind}, nil
 }
 
 func parseRole(name string) (nest.Kind, error) {

@@ -305,14 +305,11 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		c.note("--out %s is not written: the counts are not those of a whole run", f.results)
 		f.results = ""
 	}
-	err = f.show(c, run, simcache.Counts.DataSummary, func() any {
-		trace := run.Trace(m.Name, f.hierarchy.explain)
-		trace.Partial = strings.TrimPrefix(wrong, ": ")
-		if c.ctx.Err() != nil {
-			trace.Partial = "it was stopped"
-		}
-		return trace
-	})
+	run.Partial = strings.TrimPrefix(wrong, ": ")
+	if c.ctx.Err() != nil {
+		run.Partial = "it was stopped"
+	}
+	err = f.show(c, run, simcache.Counts.DataSummary, m.Name)
 	if c.ctx.Err() != nil {
 		return errors.Join(err, stopped(c.ctx, "these are the counts so far"))
 	}

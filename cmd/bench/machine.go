@@ -106,9 +106,9 @@ func (f *machineFlags) writeDescribed(c call) error {
 	}
 	if f.asJSON {
 		return writeJSON(c.out, struct {
-			Machine   []results.Fact             `json:"machine"`
-			Simulated map[string]explain.Setting `json:"simulated"`
-			Measured  *probe.Report              `json:"measured,omitempty"`
+			Machine   []results.Fact `json:"machine"`
+			Simulated any            `json:"simulated"`
+			Measured  *probe.Report  `json:"measured,omitempty"`
 		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})),
 			measured})
 	}
@@ -188,12 +188,12 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, con
 	measured *probe.Report) error {
 	list, tlb := cpu.JSON(caches)
 	return writeJSON(w, struct {
-		Machine   []results.Fact             `json:"machine"`
-		Caches    []cpu.JSONCache            `json:"caches"`
-		TLB       []cpu.JSONTLB              `json:"tlb"`
-		Nodes     []cpu.Node                 `json:"nodes"`
-		Simulated map[string]explain.Setting `json:"simulated"`
-		Measured  *probe.Report              `json:"measured,omitempty"`
+		Machine   []results.Fact `json:"machine"`
+		Caches    any            `json:"caches"`
+		TLB       any            `json:"tlb"`
+		Nodes     []cpu.Node     `json:"nodes"`
+		Simulated any            `json:"simulated"`
+		Measured  *probe.Report  `json:"measured,omitempty"`
 	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...),
 		explain.Settings(config, true), measured})
 }

@@ -158,9 +158,7 @@ func (f *simFlags) simulateProgram(c call) error {
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
 	f.improve(&run)
-	return f.show(c, run, simcache.Counts.DataSummary, func() any {
-		return run.Program(m.Name, f.hierarchy.explain)
-	})
+	return f.show(c, run, simcache.Counts.DataSummary, m.Name)
 }
 
 const shares = 10_000

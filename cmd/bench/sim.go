@@ -215,9 +215,7 @@ func (f *simFlags) simulatePattern(c call) error {
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays(false)
 	f.improve(&run)
-	return f.show(c, run, simcache.Counts.DataSummary, func() any {
-		return run.Pattern(m.Name, f.hierarchy.explain)
-	})
+	return f.show(c, run, simcache.Counts.DataSummary, m.Name)
 }
 
 // mostTried is the most references of all tried changes, which take about 5 s.
@@ -325,7 +323,7 @@ func (f *simFlags) replay(c call) error {
 	if err != nil {
 		return err
 	}
-	lines, err := trace.FeedRegions(h, m.Config, curve.Watch(records), regions...)
+	lines, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", which, err)
 	}
@@ -334,13 +332,13 @@ func (f *simFlags) replay(c call) error {
 		return fmt.Errorf("--%s: %s has no accesses in it", which, name)
 	}
 	run.Curve = curve.Table()
-	return f.show(c, run, summary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
+	return f.show(c, run, summary, m.Name)
 }
 
 // show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
 // tables.
 func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string,
-	asJSON func() any) error {
+	machine string) error {
 	f.meter.End()
 	if f.out != "" {
 		var b bytes.Buffer
@@ -362,7 +360,7 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 		}
 	}
 	if f.asJSON {
-		return writeJSON(c.out, asJSON())
+		return writeJSON(c.out, run.JSON(machine, f.hierarchy.explain))
 	}
 	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain,
 		columns(c.out))

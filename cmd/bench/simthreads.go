@@ -63,7 +63,5 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	run := explain.Run{Config: m.Config, Levels: t.Levels(),
 		Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
 		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
-	return f.show(c, run, simcache.Counts.DataSummary, func() any {
-		return run.Pattern(m.Name, false)
-	})
+	return f.show(c, run, simcache.Counts.DataSummary, m.Name)
 }

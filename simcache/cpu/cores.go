@@ -2,18 +2,20 @@ package cpu
 
 import (
 	"bufio"
+	_ "embed"
+	"encoding/csv"
 	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/cpuid/v2/topology"
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A core is a known arm64 core, with implementer and part of its MIDR_EL1 (Arm Architecture
-// Reference Manual, DDI 0487).
+// A core is a known arm64 core, with implementer and part of its MIDR_EL1 (see cores.csv).
 type core struct {
 	implementer, part int
 	name, source      string // source of its figures
@@ -34,86 +36,52 @@ type pages struct {
 	huge                bool
 }
 
-// The implementers of MIDR_EL1 in the table.
+// The implementers of MIDR_EL1 with names that their cores' names lack.
 const (
-	arm    = 0x41
-	apple  = 0x61
-	ampere = 0xc0
+	arm   = 0x41
+	apple = 0x61
 )
 
-// Sources that several cores share.
-const (
-	pacman = "Ravichandran et al., PACMAN, ISCA 2022, table 2"
-	guide  = "Apple Silicon CPU Optimization Guide"
-)
+//go:embed cores.csv
+var coresTable string
 
-// cores are the known cores. Arm's figures come from the chapters on level 1 and level 2 memory
-// systems, and on memory management units, of the technical reference manual with that number. For
-// the TLBs of the Cortex-A55, Intel 814346, the manual of a chip with it, repeats them.
-var cores = []core{
-	{arm, 0xd03, "Cortex-A53", "Arm DDI 0500", held{32, 4, true}, held{32, 2, true},
-		held{512, 16, true}, pages{10, 512, 4, false}},
-	{arm, 0xd05, "Cortex-A55", "Arm 100442", held{32, 4, true}, held{32, 4, true},
-		held{128, 4, true}, pages{16, 1024, 4, false}},
-	{arm, 0xd07, "Cortex-A57", "Arm DDI 0488", held{32, 2, false}, held{48, 3, false},
-		held{1024, 16, true}, pages{32, 1024, 4, false}},
-	{arm, 0xd08, "Cortex-A72", "Arm 100095", held{32, 2, false}, held{48, 3, false},
-		held{1024, 16, true}, pages{32, 1024, 4, false}},
-	{arm, 0xd09, "Cortex-A73", "Arm 100048", held{64, 16, true}, held{64, 4, false},
-		held{1024, 16, true}, pages{}},
-	{arm, 0xd0a, "Cortex-A75", "Arm 100403", held{64, 16, false}, held{64, 4, false},
-		held{256, 8, true}, pages{}},
-	{arm, 0xd0b, "Cortex-A76", "Arm 100798", held{64, 4, false}, held{64, 4, false},
-		held{512, 8, true}, pages{48, 1280, 5, true}},
-	{arm, 0xd0d, "Cortex-A77", "Arm 101111", held{64, 4, false}, held{64, 4, false},
-		held{512, 8, true}, pages{}},
-	{arm, 0xd41, "Cortex-A78", "Arm 101430", held{64, 4, true}, held{64, 4, true},
-		held{512, 8, true}, pages{}},
-	{arm, 0xd44, "Cortex-X1", "Arm 101433", held{64, 4, false}, held{64, 4, false},
-		held{1024, 8, true}, pages{}},
-	{arm, 0xd48, "Cortex-X2", "Arm 101803", held{64, 4, false}, held{64, 4, false},
-		held{1024, 8, true}, pages{}},
-	{arm, 0xd4e, "Cortex-X3", "Arm 101593", held{64, 4, false}, held{64, 4, false},
-		held{1024, 8, true}, pages{}},
-	{arm, 0xd82, "Cortex-X4", "Arm 102484", held{64, 4, false}, held{64, 4, false},
-		held{2048, 0, true}, pages{}},
-	{arm, 0xd0c, "Neoverse N1", "Arm 100616", held{64, 4, false}, held{64, 4, false},
-		held{1024, 8, true}, pages{48, 1280, 5, true}},
-	{arm, 0xd40, "Neoverse V1", "Arm 101427", held{64, 4, false}, held{64, 4, false},
-		held{1024, 8, true}, pages{}},
-	{arm, 0xd49, "Neoverse N2", "Arm 102099", held{64, 4, false}, held{64, 4, false},
-		held{1024, 8, true}, pages{}},
-	{arm, 0xd4f, "Neoverse V2", "Arm 102375", held{64, 4, false}, held{64, 4, false},
-		held{2048, 8, true}, pages{}},
-	// The product brief does not state the ways of level 1.
-	{ampere, 0xac3, "AmpereOne", "AmpereOne product brief", held{64, 0, false}, held{16, 0, false},
-		held{2048, 8, false}, pages{}},
-	{ampere, 0xac4, "AmpereOne A", "AmpereOne product brief", held{64, 0, false},
-		held{16, 0, false}, held{2048, 8, false}, pages{}},
-	{apple, 0x22, "Icestorm of M1", pacman, held{64, 8, false}, held{128, 8, false},
-		held{4096, 16, false}, pages{}},
-	{apple, 0x23, "Firestorm of M1", pacman, held{128, 8, false}, held{192, 6, false},
-		held{12288, 12, false}, pages{}},
-	{apple, 0x24, "Icestorm of M1 Pro", guide, held{64, 8, false}, held{128, 8, false},
-		held{4096, 0, false}, pages{}},
-	{apple, 0x25, "Firestorm of M1 Pro", guide, held{128, 8, false}, held{192, 6, false},
-		held{12288, 0, false}, pages{}},
-	{apple, 0x28, "Icestorm of M1 Max", guide, held{64, 8, false}, held{128, 8, false},
-		held{4096, 0, false}, pages{}},
-	{apple, 0x29, "Firestorm of M1 Max", guide, held{128, 8, false}, held{192, 6, false},
-		held{12288, 0, false}, pages{}},
-	{apple, 0x32, "Blizzard of M2", guide, held{64, 8, false}, held{128, 8, false},
-		held{4096, 0, false}, pages{}},
-	{apple, 0x33, "Avalanche of M2", guide, held{128, 8, false}, held{192, 6, false},
-		held{16384, 0, false}, pages{}},
-	{apple, 0x34, "Blizzard of M2 Pro", guide, held{64, 8, false}, held{128, 8, false},
-		held{4096, 0, false}, pages{}},
-	{apple, 0x35, "Avalanche of M2 Pro", guide, held{128, 8, false}, held{192, 6, false},
-		held{16384, 0, false}, pages{}},
-	{apple, 0x38, "Blizzard of M2 Max", guide, held{64, 8, false}, held{128, 8, false},
-		held{4096, 0, false}, pages{}},
-	{apple, 0x39, "Avalanche of M2 Max", guide, held{128, 8, false}, held{192, 6, false},
-		held{16384, 0, false}, pages{}},
+// cores are the known cores.
+var cores = sync.OnceValue(func() (all []core) {
+	for _, row := range table(coresTable) {
+		all = append(all, core{implementer: number(row[0]), part: number(row[1]), name: row[2],
+			source: row[3], l1d: heldOf(row[4]), l1i: heldOf(row[5]), l2: heldOf(row[6]),
+			tlb: pagesOf(row[7])})
+	}
+	return all
+})
+
+// table returns the rows of an embedded file without its header.
+func table(text string) [][]string {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		panic(err) // a test reads all
+	}
+	return rows[1:]
+}
+
+func number(text string) int {
+	n, _ := strconv.ParseInt(text, 0, 64)
+	return int(n)
+}
+
+func heldOf(cell string) held {
+	f := strings.Fields(cell)
+	return held{number(f[0]), number(f[1]), len(f) > 2}
+}
+
+func pagesOf(cell string) pages {
+	if cell == "" {
+		return pages{}
+	}
+	f := strings.Fields(cell)
+	return pages{number(f[0]), number(f[1]), number(f[2]), len(f) > 3}
 }
 
 // fromCore finds this core in the table, by MIDR_EL1 on Linux and by name on macOS.
@@ -129,13 +97,12 @@ func (s system) fromCore() []Cache {
 
 func (s system) core() *core {
 	implementer, part := s.midr()
-	at := slices.IndexFunc(cores, func(c core) bool {
-		return c.implementer == implementer && c.part == part
-	})
-	if at < 0 {
-		return nil
+	for _, c := range cores() {
+		if c.implementer == implementer && c.part == part {
+			return &c
+		}
 	}
-	return &cores[at]
+	return nil
 }
 
 // Name returns the core's name on an arm64 CPU under Linux, such as "Arm Neoverse N1". For an
@@ -175,7 +142,7 @@ func (s system) coreTLB() []array {
 }
 
 func (c core) from() simcache.Source {
-	return simcache.Source(string(simcache.FromCore) + " " + c.name + " (" + c.source + ")")
+	return simcache.Source(string(ofCore) + " " + c.name + " (" + c.source + ")")
 }
 
 // appleCore returns the performance core of a Mac. Apple and the literature state the ways of the
@@ -185,7 +152,8 @@ func (s system) appleCore() []Cache {
 	if !slices.Contains([]string{"M1", "M2", "M3", "M4"}, family) {
 		return nil
 	}
-	c := core{implementer: apple, name: s.brand, source: guide, l1d: held{128, 8, false},
+	c := core{implementer: apple, name: s.brand,
+		source: "Apple Silicon CPU Optimization Guide", l1d: held{128, 8, false},
 		l1i: held{192, 6, false}}
 	if s.brand == "Apple M1" {
 		c.l2 = held{12288, 12, false}

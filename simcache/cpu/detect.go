@@ -63,7 +63,7 @@ func fromTopology(system *topology.System) []Cache {
 	var caches []Cache
 	for _, f := range found {
 		c := Cache{Level: f.Level, Type: f.Type.String(), Shared: max(f.SharedThreads, 0),
-			Source: simcache.FromCPUID,
+			Source: ofCPUID,
 			Geometry: simcache.Geometry{Size: max(f.Size, 0), Ways: max(f.Ways, 0),
 				Line: max(f.LineSize, 0)}}
 		caches = append(caches, c)
@@ -82,7 +82,7 @@ func (s system) fromOlderLeaves() []Cache {
 	}
 	var caches []Cache
 	add := func(level int, kind topology.CacheType, size, ways int, line uint32) {
-		caches = append(caches, Cache{Level: level, Type: kind.String(), Source: simcache.FromCPUID,
+		caches = append(caches, Cache{Level: level, Type: kind.String(), Source: ofCPUID,
 			Geometry: simcache.Geometry{Size: size, Ways: ways, Line: int(line & 0xff)}})
 	}
 	first, further := s.cpuid(0x80000005, 0), s.cpuid(0x80000006, 0)

@@ -29,10 +29,10 @@ func TestFromSysfs(t *testing.T) {
 		}
 	}
 	want := []Cache{
-		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 49152, Ways: 12, Line: 64}, Shared: 2, Source: simcache.FromSysfs},
-		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 2, Source: simcache.FromSysfs},
-		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}, Shared: 2, Source: simcache.FromSysfs},
-		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}, Shared: 8, Source: simcache.FromSysfs},
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 49152, Ways: 12, Line: 64}, Shared: 2, Source: ofSysfs},
+		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 2, Source: ofSysfs},
+		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}, Shared: 2, Source: ofSysfs},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}, Shared: 8, Source: ofSysfs},
 		{Level: 4, Type: "Unified", Geometry: simcache.Geometry{Size: 64 << 20, Ways: 16, Line: 64}, Shared: 8, Source: "sysfs; ways: assumed"},
 	}
 	caches := system{files: dir}.known()
@@ -44,7 +44,7 @@ func TestFromSysfs(t *testing.T) {
 			{Name: "D1", Geometry: d1, Source: source}, {Name: "LL", Geometry: ll, Source: source}}}
 	}
 	wanted := chosen(simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, simcache.Geometry{Size: 49152, Ways: 12, Line: 64},
-		simcache.Geometry{Size: 37748736, Ways: 18, Line: 64}, simcache.FromSysfs) // rounded
+		simcache.Geometry{Size: 37748736, Ways: 18, Line: 64}, ofSysfs) // rounded
 	wanted.Levels[1].SharedBy = 4 // of 8 logical CPUs, two on a core
 	if diff := cmp.Diff(wanted, Choose(caches[:4])); diff != "" {
 		t.Error(diff)
@@ -55,7 +55,7 @@ func TestFromSysfs(t *testing.T) {
 		t.Error(diff)
 	}
 	// A last level of unknown size is behind the one that is known: that is not the last.
-	unknown := append(slices.Clone(caches[:3]), Cache{Level: 3, Type: "Unified", Source: simcache.FromCPUID})
+	unknown := append(slices.Clone(caches[:3]), Cache{Level: 3, Type: "Unified", Source: ofCPUID})
 	if got := Choose(unknown).Last(); got.Size != 8<<20 || got.Source != simcache.FromDefault {
 		t.Errorf("a last level of unknown size is simulated as %+v", got)
 	}
@@ -74,15 +74,15 @@ func TestFromTopology(t *testing.T) {
 		}}},
 	}}}}}
 	want := []Cache{
-		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 1, Source: simcache.FromCPUID},
-		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}, Shared: 8, Source: simcache.FromCPUID},
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 1, Source: ofCPUID},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}, Shared: 8, Source: ofCPUID},
 	}
 	caches := known(system)
 	if diff := cmp.Diff(want, caches); diff != "" {
 		t.Error(diff)
 	}
 	got := Choose(caches)
-	if got.I1Source != simcache.FromDefault || got.Levels[0].Source != simcache.FromCPUID || got.Levels[1].Size != 32<<20 {
+	if got.I1Source != simcache.FromDefault || got.Levels[0].Source != ofCPUID || got.Levels[1].Size != 32<<20 {
 		t.Errorf("chose %+v", got)
 	}
 	if got := known(nil); len(got) > 0 {

@@ -11,8 +11,8 @@ import (
 func Example() {
 	// 1. cpu.Caches() says what this CPU has; here those of another one.
 	caches := []cpu.Cache{
-		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}, Source: simcache.FromSysfs},
-		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}, Source: simcache.FromSysfs},
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}, Source: "sysfs"},
+		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}, Source: "sysfs"},
 	}
 	// 2. The first level and the last are simulated, as Cachegrind does.
 	config := cpu.Choose(caches)

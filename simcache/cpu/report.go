@@ -58,8 +58,8 @@ func sharedBy(cpus int) string {
 	return fmt.Sprintf("%d CPUs", cpus)
 }
 
-// JSONCache is the JSON of a cache; size, ways, sets and line are 0 if unknown (Cache.Known).
-type JSONCache struct {
+// jsonCache is the JSON of a cache; size, ways, sets and line are 0 if unknown (Cache.Known).
+type jsonCache struct {
 	Name   string          `json:"name"`
 	Level  int             `json:"level"`
 	Type   string          `json:"type"`
@@ -71,8 +71,8 @@ type JSONCache struct {
 	Source simcache.Source `json:"source"`
 }
 
-// JSONTLB is the JSON of a level of a data TLB.
-type JSONTLB struct {
+// jsonTLB is the JSON of a level of a data TLB.
+type jsonTLB struct {
 	Level   int             `json:"level"`
 	Entries int             `json:"entries"`
 	Ways    int             `json:"ways"`
@@ -81,19 +81,19 @@ type JSONTLB struct {
 }
 
 // JSON returns the JSON of caches and of this CPU's TLB, [] if none.
-func JSON(caches []Cache) ([]JSONCache, []JSONTLB) {
-	list, pages := []JSONCache{}, []JSONTLB{}
+func JSON(caches []Cache) ([]jsonCache, []jsonTLB) {
+	list, pages := []jsonCache{}, []jsonTLB{}
 	for _, c := range caches {
 		g, sets := c.Geometry, 0
 		if c.Known() {
 			sets = g.Sets()
 		}
-		list = append(list, JSONCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, sets, g.Line,
+		list = append(list, jsonCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, sets, g.Line,
 			c.Shared, c.Source})
 	}
 	for _, tlb := range dataTLBs() {
 		for i, l := range tlb {
-			pages = append(pages, JSONTLB{i + 1, l.Entries, l.Ways, l.Page, l.Source})
+			pages = append(pages, jsonTLB{i + 1, l.Entries, l.Ways, l.Page, l.Source})
 		}
 	}
 	return list, pages

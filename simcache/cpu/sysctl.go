@@ -36,7 +36,7 @@ func (s system) fromSysctl() []Cache {
 			caches = append(caches, Cache{Level: part.level, Type: part.kind.String(),
 				Shared:   part.shared,
 				Geometry: simcache.Geometry{Size: size, Line: part.line},
-				Source:   simcache.FromSysctl})
+				Source:   ofSysctl})
 		}
 	}
 	return caches

@@ -1,14 +1,12 @@
 package cpu
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"path"
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/cpuid/v2/topology"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -23,8 +21,8 @@ func (s system) text(name string) string {
 }
 
 // fromSysfs reads index0, index1, ... of Linux's cache folder
-// (Documentation/ABI/testing/sysfs-devices-system-cpu). Missing figures are 0; many arm64 boards
-// give only level and type.
+// (Documentation/ABI/testing/sysfs-devices-system-cpu), which on arm64 has the figures of the device
+// tree. Missing figures are 0; many arm64 boards give only level and type.
 func (s system) fromSysfs() []Cache {
 	if s.files == nil {
 		return nil
@@ -38,7 +36,7 @@ func (s system) fromSysfs() []Cache {
 			return max(n, 0)
 		}
 		c := Cache{Level: number("level"), Type: s.text(path.Join(entry, "type")),
-			Source: simcache.FromSysfs,
+			Source: ofSysfs,
 			Geometry: simcache.Geometry{Size: sysfsSize(s.text(path.Join(entry, "size"))),
 				Ways: number("ways_of_associativity"), Line: number("coherency_line_size")},
 			Shared: len(s.list(path.Join(entry, "shared_cpu_list"))),
@@ -74,62 +72,4 @@ func sysfsSize(text string) int {
 		return 0
 	}
 	return n * unit
-}
-
-// fromDeviceTree reads the cache properties of the CPU's node and along its next-level-cache
-// (Devicetree Specification v0.4, sections 3.8.1 and 3.9), for kernels whose sysfs lacks them.
-func (s system) fromDeviceTree() []Cache {
-	if s.files == nil {
-		return nil
-	}
-	node := path.Join(s.folder(), "of_node")
-	var caches []Cache
-	add := func(level int, kind topology.CacheType, prefix string) bool {
-		cell := func(name string) int { return s.cell(path.Join(node, prefix+"cache-"+name)) }
-		g := simcache.Geometry{Size: cell("size"), Line: cell("line-size")}
-		if g.Line == 0 {
-			g.Line = cell("block-size") // the default of the line size
-		}
-		g.Ways = waysOf(g.Size, cell("sets"), g.Line)
-		if g.Size > 0 {
-			caches = append(caches, Cache{Level: level, Type: kind.String(), Geometry: g,
-				Source: simcache.FromDeviceTree})
-		}
-		return g.Size > 0
-	}
-	split := add(1, topology.Data, "d-")
-	if split = add(1, topology.Instruction, "i-") || split; !split {
-		add(1, topology.Unified, "")
-	}
-	for level := 2; level <= 4; level++ {
-		if node = s.withPhandle(s.cell(path.Join(node, "next-level-cache"))); node == "" {
-			break
-		}
-		add(level, topology.Unified, "")
-	}
-	return caches
-}
-
-func (s system) cell(name string) int {
-	value, err := fs.ReadFile(s.files, name)
-	if err != nil || len(value) != 4 {
-		return 0
-	}
-	return int(binary.BigEndian.Uint32(value))
-}
-
-// withPhandle finds a cache's node: at the root, next to the CPUs, or in them.
-func (s system) withPhandle(phandle int) string {
-	if phandle == 0 {
-		return ""
-	}
-	for _, pattern := range []string{"*", "cpus/*", "cpus/*/*"} {
-		found, _ := fs.Glob(s.files, path.Join("sys/firmware/devicetree/base", pattern, "phandle"))
-		for _, name := range found {
-			if s.cell(name) == phandle {
-				return path.Dir(name)
-			}
-		}
-	}
-	return ""
 }

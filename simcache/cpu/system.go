@@ -10,26 +10,33 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
+// The sources of figures, in the order of inquiry.
+const (
+	ofSysfs  simcache.Source = "sysfs"
+	ofSysctl simcache.Source = "sysctl"
+	ofCPUID  simcache.Source = "cpuid"
+	ofCore   simcache.Source = "core" // the core's entry in cores.csv
+)
+
 // A system is what a machine states about itself. Tests use recorded ones.
 type system struct {
 	files  fs.FS                 // Linux's files from the root
 	cpu    int                   // the selected one of Linux's CPUs
 	sysctl func(name string) int // macOS's numbers, 0 if absent
 	brand  string                // macOS's name of the CPU
-	// filled by Windows' GetLogicalProcessorInformationEx(RelationCache)
-	processors []byte
-	topology   *topology.System // from CPUID
-	cpuid      func(leaf, subleaf uint32) registers
+
+	topology *topology.System // from CPUID
+	cpuid    func(leaf, subleaf uint32) registers
 }
 
 // Caches returns the caches of this CPU. The first source that knows any determines the list:
-// Linux's sysfs, its device tree, macOS's sysctl, Windows, cpuid, the table of arm64 cores. Later
-// sources fill in a missing size, ways or line; then ways and line are assumed (Cache.Source). A
-// cache of unknown size is left out, except a last level, whose geometry is then zero.
+// Linux's sysfs, macOS's sysctl, cpuid, the table of arm64 cores. Later sources fill in a missing
+// size, ways or line; then ways and line are assumed (Cache.Source). A cache of unknown size is left
+// out, except a last level, whose geometry is then zero.
 //
 // With several kinds of cores, Linux describes the first of pinned, else the last CPU that the
 // process may run on, to which timed threads are pinned. macOS describes a performance core, and
-// Windows the first CPU.
+// cpuid the first one.
 func Caches(pinned ...int) []Cache { return thisSystem().on(pinned).known() }
 
 // Apart returns the CPU that [Caches] describes, and the pinned CPUs (by default all permitted
@@ -72,12 +79,9 @@ func (s system) on(pinned []int) system {
 
 func (s system) known() []Cache {
 	var all []Cache
-	for _, source := range []func(system) []Cache{system.fromSysfs, system.fromDeviceTree,
-		system.fromSysctl,
-		system.fromWindows, func(s system) []Cache {
-			return fromTopology(s.topology)
-		}, system.fromOlderLeaves, system.fromCore} {
-		all = fill(all, source(s))
+	for _, found := range [][]Cache{s.fromSysfs(), s.fromSysctl(), fromTopology(s.topology),
+		s.fromOlderLeaves(), s.fromCore()} {
+		all = fill(all, found)
 	}
 	for i := range all {
 		all[i].assume()
@@ -150,11 +154,6 @@ func (c *Cache) assume() {
 		g.Ways *= 2
 	}
 	c.add("ways", assumed)
-}
-
-// Assumed reports whether no source states a figure, "ways" or "line".
-func (c Cache) Assumed(figure string) bool {
-	return strings.Contains(string(c.Source), "; "+figure+": "+string(assumed))
 }
 
 const assumed simcache.Source = "assumed"

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -15,32 +14,13 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// linux makes files of names and contents; those of a device tree's cells are
-// numbers.
+// linux makes files of names and contents.
 func linux(files map[string]any) fstest.MapFS {
 	dir := fstest.MapFS{}
 	for name, content := range files {
-		data := []byte(fmt.Sprint(content, "\n"))
-		if cell, ok := content.(uint64); ok {
-			data = binary.BigEndian.AppendUint32(nil, uint32(cell))
-		}
-		dir[name] = &fstest.MapFile{Data: data}
+		dir[name] = &fstest.MapFile{Data: []byte(fmt.Sprint(content, "\n"))}
 	}
 	return dir
-}
-
-// windowsCache is a record of GetLogicalProcessorInformationEx(RelationCache).
-func windowsCache(level, ways byte, line uint16, size, kind uint32, mask uint64) []byte {
-	r := make([]byte, 56)
-	binary.LittleEndian.PutUint32(r, 2)
-	binary.LittleEndian.PutUint32(r[4:], 56)
-	r[8], r[9] = level, ways
-	binary.LittleEndian.PutUint16(r[10:], line)
-	binary.LittleEndian.PutUint32(r[12:], size)
-	binary.LittleEndian.PutUint32(r[16:], kind)
-	binary.LittleEndian.PutUint16(r[38:], 1)
-	binary.LittleEndian.PutUint64(r[40:], mask)
-	return r
 }
 
 // written is caches in short.
@@ -56,15 +36,14 @@ const cpu0 = "sys/devices/system/cpu/cpu0/"
 
 // A machine is what one says of itself, as in testdata/systems.yaml.
 type machine struct {
-	Name    string
-	CPU     int
-	Brand   string
-	Sysctl  map[string]int
-	Files   map[string]any
-	Vendor  string
-	Leaves  map[uint32][4]uint32
-	Windows [][6]uint64
-	Want    []string
+	Name   string
+	CPU    int
+	Brand  string
+	Sysctl map[string]int
+	Files  map[string]any
+	Vendor string
+	Leaves map[uint32][4]uint32
+	Want   []string
 }
 
 func (m machine) system() system {
@@ -81,12 +60,6 @@ func (m machine) system() system {
 		s.cpuid = amd(leaves)
 	case "intel":
 		s.cpuid = intel(0x16, leaves)
-	}
-	for _, r := range m.Windows {
-		s.processors = append(s.processors, windowsCache(byte(r[0]), byte(r[1]), uint16(r[2]), uint32(r[3]), uint32(r[4]), r[5])...)
-	}
-	if m.Windows != nil {
-		s.processors = append(s.processors, 2, 0, 0, 0, 99, 0, 0, 0) // a record that is cut off
 	}
 	return s
 }
@@ -159,7 +132,7 @@ func TestCoreTLB(t *testing.T) {
 	if source := chooseTLB(n1.coreTLB(), page4K)[1].Source; source != "core Neoverse N1 (Arm 100616)" {
 		t.Error(source)
 	}
-	for _, c := range cores {
+	for _, c := range cores() {
 		if c.tlb != (pages{}) && c.tlb.second%c.tlb.ways != 0 {
 			t.Errorf("%s: %+v", c.name, c.tlb)
 		}
@@ -170,7 +143,7 @@ func TestCoreTLB(t *testing.T) {
 // its source states no ways, and no core is there twice.
 func TestCores(t *testing.T) {
 	seen := map[[2]int]string{}
-	for _, c := range cores {
+	for _, c := range cores() {
 		key := [2]int{c.implementer, c.part}
 		if other := seen[key]; other != "" {
 			t.Errorf("%s and %s are both %#x", other, c.name, key)

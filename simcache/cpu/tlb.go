@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/binary"
 	"slices"
 
@@ -87,7 +88,7 @@ func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
 		found = amdTLB(cpuid, cpuid(0x80000000, 0).eax)
 	}
 	for i := range found {
-		found[i].TLB.Source = simcache.FromCPUID
+		found[i].TLB.Source = ofCPUID
 	}
 	slices.SortStableFunc(found, func(a, b array) int {
 		return cmp.Or(cmp.Compare(a.TLB.Page, b.TLB.Page), cmp.Compare(a.Level, b.Level),
@@ -138,54 +139,24 @@ func merge(found []array, more array) []array {
 	return append(found, more)
 }
 
-// descriptors are leaf 2's bytes for data or shared TLBs (the same manual, table "Encoding of CPUID
-// Leaf 2 Descriptors"). Ways of 0 mean fully associative.
-var descriptors = map[byte][]array{
-	0x03: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
-	0x57: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}}},
-	0x59: {{Level: 1, TLB: simcache.TLB{Entries: 16, Page: page4K}}},
-	0x5A: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}},
-	0x5B: {{Level: 1, TLB: simcache.TLB{Entries: 64, Page: page4K}}},
-	0x5C: {{Level: 1, TLB: simcache.TLB{Entries: 128, Page: page4K}}},
-	0x5D: {{Level: 1, TLB: simcache.TLB{Entries: 256, Page: page4K}}},
-	0x63: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}},
-		{Level: 1, TLB: simcache.TLB{Entries: 4, Ways: 4, Page: page1G}}},
-	0x64: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
-	0x6A: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 8, Page: page4K}}},
-	0x6B: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 8, Page: page4K}}},
-	0x6C: {{Level: 2, TLB: simcache.TLB{Entries: 128, Ways: 8, Page: page2M}}},
-	0x6D: {{Level: 2, TLB: simcache.TLB{Entries: 16, Page: page1G}}},
-	0xA0: {{Level: 1, TLB: simcache.TLB{Entries: 32, Page: page4K}}},
-	0xB3: {{Level: 1, TLB: simcache.TLB{Entries: 128, Ways: 4, Page: page4K}}},
-	// DTLB1 of Core 2, after its DTLB0
-	0xB4: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 4, Page: page4K}}},
-	0xBA: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
-	0xC0: {{Level: 1, TLB: simcache.TLB{Entries: 8, Ways: 4, Page: page4K}}},
-	0xC1: {{Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page4K}},
-		{Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page2M}}},
-	0xC2: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}},
-		{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page2M}}},
-	0xC3: {{Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page4K}},
-		{Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page2M}},
-		{Level: 2, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page1G}}},
-	0xC4: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}},
-	0xCA: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
-}
+//go:embed leaf2.csv
+var leaf2Table string
 
-// intelLeaf2 reads 15 descriptor bytes of registers whose highest bit is clear. The lowest byte of
-// eax is not one.
+// intelLeaf2 reads 15 descriptor bytes (leaf2.csv) of registers whose highest bit is clear. The
+// lowest byte of eax is not one.
 func intelLeaf2(r registers) []array {
 	var found []array
+	rows := table(leaf2Table)
 	for _, register := range []uint32{r.eax &^ 0xff, r.ebx, r.ecx, r.edx} {
 		if register>>31 != 0 {
 			continue
 		}
 		for k := range 4 {
-			for _, p := range descriptors[byte(register>>(8*k))] {
-				if p.TLB.Ways == 0 {
-					p.TLB.Ways = p.TLB.Entries
+			for _, row := range rows {
+				if number(row[0]) == int(byte(register>>(8*k))) {
+					found = append(found, array{number(row[1]), simcache.TLB{
+						Entries: number(row[2]), Ways: number(row[3]), Page: number(row[4])}})
 				}
-				found = append(found, p)
 			}
 		}
 	}

@@ -36,17 +36,17 @@ func TestDecodeTLB(t *testing.T) {
 		{"Core i5-6400 (Skylake), recorded", intel(0x16, map[leaf]registers{
 			{2, 0}: {0x76036301, 0x00f0b6ff, 0, 0x00c30000},
 		}), []array{
-			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page4K, Source: simcache.FromCPUID}},
-			{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page2M, Source: simcache.FromCPUID}},
-			{Level: 1, TLB: simcache.TLB{Entries: 4, Ways: 4, Page: page1G, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page1G, Source: simcache.FromCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page4K, Source: ofCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page2M, Source: ofCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 4, Ways: 4, Page: page1G, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page1G, Source: ofCPUID}},
 		}},
 		{"EPYC (Milan, Zen 3), recorded", amd(map[leaf]registers{
 			{0x80000000, 0}: {eax: 0x80000021},
 			{0x80000005, 0}: {0xff40ff40, 0xff40ff40, 0x20080140, 0x20080140},
 			{0x80000006, 0}: {0x48002200, 0x68004200, 0x02006140, 0x08009140},
 		}), []array{
-			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 64, Page: page4K, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 8, Page: page4K, Source: simcache.FromCPUID}},
-			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 64, Page: page2M, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 4, Page: page2M, Source: simcache.FromCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 64, Page: page4K, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 8, Page: page4K, Source: ofCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 64, Page: page2M, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 4, Page: page2M, Source: ofCPUID}},
 		}},
 		{"leaf 18H: arrays for instructions and stores, a full one, two shared ones", intel(0x20, map[leaf]registers{
 			{0x18, 0}: {eax: 8},
@@ -59,9 +59,9 @@ func TestDecodeTLB(t *testing.T) {
 			{0x18, 7}: {ebx: 0x00080007, ecx: 0x80, edx: 0x4043},
 			{0x18, 8}: {ebx: 0x00080009, ecx: 0x80, edx: 0x4043},
 		}), []array{
-			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 16, Page: page4K, Source: simcache.FromCPUID}},
-			{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page2M, Source: simcache.FromCPUID}},
-			{Level: 1, TLB: simcache.TLB{Entries: 8, Ways: 8, Page: page1G, Source: simcache.FromCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page1G, Source: simcache.FromCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 16, Page: page4K, Source: ofCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page2M, Source: ofCPUID}},
+			{Level: 1, TLB: simcache.TLB{Entries: 8, Ways: 8, Page: page1G, Source: ofCPUID}}, {Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page1G, Source: ofCPUID}},
 		}},
 		{"a register that tells nothing", intel(2, map[leaf]registers{{2, 0}: {0x80030301, 0x80000003, 0, 0}}), nil},
 		{"a hypervisor that hides all", intel(0x20, nil), nil},

@@ -29,6 +29,8 @@ type Run struct {
 
 	Curve *reuse.Table // misses of caches of other sizes, nil if they were not counted
 
+	Partial string // why these are not the counts of a whole run
+
 	// Code holds the counts by line of a compiled program; nil for anything else.
 	Code []simcache.Line
 
@@ -239,7 +241,7 @@ func (r Run) memory() string {
 func (r Run) given() (bytes uint64, ok bool) {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	switch {
-	case level.Inclusion == simcache.Exclusive:
+	case level.Inclusion == "exclusive":
 		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool {
 			return l.Prefetches > 0
 		})

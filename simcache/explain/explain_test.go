@@ -162,7 +162,7 @@ func TestPatterns(t *testing.T) {
 	})
 	t.Run("exclusive, with a victim cache", func(t *testing.T) {
 		column := nestOf([]int{128, 128}, read("x", 4, 2048))
-		has(t, run(t, column, 1, func(c *simcache.Config) { c.Levels[1].Inclusion = simcache.Exclusive }),
+		has(t, run(t, column, 1, func(c *simcache.Config) { c.Levels[1].Inclusion = "exclusive" }),
 			"memory supplies 64 KiB (1.00 times as much).", "D1 (512 lines) has evicted it: the lines of x fall into 2 of its 64 sets")
 		has(t, run(t, column, 1, func(c *simcache.Config) { c.Levels[0].VictimLines = 128 }),
 			"D1 (512 lines) still has it.")

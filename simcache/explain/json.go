@@ -6,73 +6,58 @@ import (
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
-// PatternJSON is the JSON of a simulated pattern.
-type PatternJSON struct {
+// A result is the JSON of a run. Empty lists are [], not null.
+type result struct {
 	Counts simcache.Counts `json:"counts"`
-	// accesses looked up, in the caches and again in the TLB
-	Visited uint64 `json:"visited"`
-	// accesses proved to hit or miss like others, in both
-	Proved   uint64             `json:"proved"`
-	Geometry map[string]Setting `json:"geometry"`
-	Passes   int                `json:"passes"`
-	details
-	Nests []jsonNest `json:"nests"`
+	// accesses looked up, in the caches and again in the TLB; not of a trace
+	Visited *uint64 `json:"visited,omitempty"`
+	// accesses proved to hit or miss like others, in both; not of a trace
+	Proved      *uint64            `json:"proved,omitempty"`
+	Geometry    map[string]setting `json:"geometry"`
+	Lines       []jsonLine         `json:"lines,omitempty"`
+	Partial     string             `json:"partial,omitempty"`
+	Passes      *int               `json:"passes,omitempty"` // not of a trace
+	Machine     string             `json:"machine,omitempty"`
+	Observed    []string           `json:"observed"`
+	Levels      []jsonLevel        `json:"levels"`
+	TLB         []jsonTLB          `json:"tlb,omitempty"`
+	Tensors     []jsonTensor       `json:"tensors"`
+	Explanation []string           `json:"explanation,omitempty"`
+	Curve       *reuse.Table       `json:"curve,omitempty"`
+	Nests       []jsonNest         `json:"nests,omitzero"`      // of a pattern
+	Statements  []jsonStatement    `json:"statements,omitzero"` // of a program
+	Program     []jsonNode         `json:"program,omitzero"`
 }
 
-// ProgramJSON is the JSON of a simulated program.
-type ProgramJSON struct {
-	Counts   simcache.Counts    `json:"counts"`
-	Visited  uint64             `json:"visited"` // see PatternJSON
-	Proved   uint64             `json:"proved"`
-	Geometry map[string]Setting `json:"geometry"`
-	Passes   int                `json:"passes"`
-	details
-	Statements []jsonStatement `json:"statements"`
-	Program    []jsonNode      `json:"program"`
-}
-
-// TraceJSON is the JSON of a simulated trace, or of a compiled program.
-type TraceJSON struct {
-	Counts   simcache.Counts    `json:"counts"`
-	Geometry map[string]Setting `json:"geometry"`
-	Lines    []jsonLine         `json:"lines,omitempty"`
-	// why these are not the counts of a whole run
-	Partial string `json:"partial,omitempty"`
-	details
-}
-
-// details are the fields that all kinds share. Empty lists are [], not null.
-type details struct {
-	Machine     string       `json:"machine,omitempty"`
-	Observed    []string     `json:"observed"`
-	Levels      []jsonLevel  `json:"levels"`
-	TLB         []jsonTLB    `json:"tlb,omitempty"`
-	Tensors     []jsonTensor `json:"tensors"`
-	Explanation []string     `json:"explanation,omitempty"`
-	Curve       *reuse.Table `json:"curve,omitempty"`
-}
-
-// Pattern returns the JSON of a pattern's run, with the words of Text if wanted. The name of the
-// machine may be "".
-func (r Run) Pattern(machine string, words bool) PatternJSON {
-	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes,
-		r.details(machine, words), jsonNests(r.Nests)}
-}
-
-// Program returns the JSON of a program's run, see Pattern.
-func (r Run) Program(machine string, words bool) ProgramJSON {
-	number := 0
-	return ProgramJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes,
-		r.details(machine, words),
-		r.jsonStatements(), jsonNodes(r.program.Program, &number)}
-}
-
-// Trace returns the JSON of a trace's run, see Pattern.
-func (r Run) Trace(machine string, words bool) TraceJSON {
-	j := TraceJSON{Counts: r.Counts, Geometry: Settings(r.Config, true),
-		details: r.details(machine, words)}
+// JSON returns the run for JSON, with the words of Text if wanted. The name of the machine may be
+// "".
+func (r Run) JSON(machine string, words bool) any {
+	trace := r.program == nil && r.Nests == nil
+	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
+		Machine: machine, Observed: r.Config.Observe.Names(), Levels: r.jsonLevels(),
+		Tensors: []jsonTensor{}, Curve: r.Curve}
+	if words {
+		j.Explanation = r.Text()
+	}
+	if !trace {
+		j.Visited, j.Proved, j.Passes = &r.Visited, &r.Proved, &r.Passes
+	}
+	switch {
+	case r.program != nil:
+		number := 0
+		j.Statements, j.Program = r.jsonStatements(), jsonNodes(r.program.Program, &number)
+	case !trace:
+		j.Nests = jsonNests(r.Nests)
+	}
 	for _, l := range r.Code {
 		j.Lines = append(j.Lines, jsonLine{l.File, l.Number, l.Function, l.Counts})
+	}
+	for i, l := range r.TLB {
+		of := r.Config.TLB[i]
+		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), of.Source})
+	}
+	for _, l := range r.Tensors {
+		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})
 	}
 	return j
 }
@@ -111,53 +96,42 @@ type (
 	}
 )
 
-func (r Run) details(machine string, words bool) details {
-	j := details{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{},
-		Tensors: []jsonTensor{}, Curve: r.Curve}
-	if words {
-		j.Explanation = r.Text()
-	}
+func (r Run) jsonLevels() []jsonLevel {
+	all := []jsonLevel{}
 	for i, l := range r.Levels {
 		of := r.Config.Levels[i]
 		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(),
-			Line:   of.Line,
-			Policy: of.Policy.String(), Inclusion: of.Inclusion.String(), MissRate: l.MissRate()}
+			Line: of.Line, Policy: of.Policy.String(), Inclusion: of.Inclusion.String(),
+			MissRate: l.MissRate()}
 		if spread, ok := l.Spread(); ok {
 			level.Spread = &spread
 		}
-		if r.Config.Observe.Has(simcache.UsedBytes) {
+		if r.Config.Observe&simcache.UsedBytes != 0 {
 			used := l.UsedPart()
 			level.UsedPart = &used
 		}
-		j.Levels = append(j.Levels, level)
+		all = append(all, level)
 	}
-	for i, l := range r.TLB {
-		of := r.Config.TLB[i]
-		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), of.Source})
-	}
-	for _, l := range r.Tensors {
-		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})
-	}
-	return j
+	return all
 }
 
-// A Setting is the JSON of a simulated cache.
-type Setting struct {
+// A setting is the JSON of a simulated cache.
+type setting struct {
 	Size   int             `json:"size"`
 	Ways   int             `json:"ways"`
 	Line   int             `json:"line"`
 	Source simcache.Source `json:"source"`
 }
 
-// Settings returns the first and the last level, and I1 if instructions are simulated.
-func Settings(c simcache.Config, i1 bool) map[string]Setting {
-	setting := func(g simcache.Geometry, source simcache.Source) Setting {
-		return Setting{g.Size, g.Ways, g.Line, source}
+// Settings returns the first and the last level for JSON, and I1 if instructions are simulated.
+func Settings(c simcache.Config, i1 bool) map[string]setting {
+	of := func(g simcache.Geometry, source simcache.Source) setting {
+		return setting{g.Size, g.Ways, g.Line, source}
 	}
-	all := map[string]Setting{"D1": setting(c.First().Geometry, c.First().Source),
-		"LL": setting(c.Last().Geometry, c.Last().Source)}
+	all := map[string]setting{"D1": of(c.First().Geometry, c.First().Source),
+		"LL": of(c.Last().Geometry, c.Last().Source)}
 	if i1 {
-		all["I1"] = setting(c.I1, c.I1Source)
+		all["I1"] = of(c.I1, c.I1Source)
 	}
 	return all
 }

@@ -19,10 +19,6 @@ const gap = 2
 // words reports whether a row is text across all columns.
 func (t Table) words(row []string) bool { return len(row) == 1 && len(t[0]) > 1 }
 
-// Write writes an empty line and the table. It aligns all cells but the first of a row to the
-// right.
-func (t Table) Write(w io.Writer) error { return t.WriteWithin(w, 0) }
-
 func (t Table) beside(columns int) (text string) {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
@@ -46,9 +42,9 @@ func (t Table) beside(columns int) (text string) {
 	return text
 }
 
-// WriteWithin is Write for lines of at most this many columns; 0 means no limit. In a wider table,
-// long names have their own lines and the header several. Cells that still do not fit follow below
-// or are folded.
+// WriteWithin writes an empty line and the table, in lines of at most this many columns; 0 means no
+// limit. It aligns all cells but the first of a row to the right. In a wider table, long names have
+// their own lines and the header several. Cells that still do not fit follow below or are folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
 	cells := slices.DeleteFunc(slices.Clone(t), t.words)
 	if columns == 0 || widest(cells.beside(0)) <= columns {
@@ -411,7 +407,7 @@ func (r Run) levelTable(sets bool) Table {
 	}
 	type L = simcache.LevelCounts
 	levels := r.Config.Levels
-	backs, classes := r.Config.WriteBacks, r.Config.Observe.Has(simcache.Classes)
+	backs, classes := r.Config.WriteBacks, r.Config.Observe&simcache.Classes != 0
 	row(true, "level", of(func(i int) string { return r.Levels[i].Name }))
 	row(true, "size", of(func(i int) string { return simcache.Bytes(levels[i].Size) }))
 	row(true, "ways x sets", of(func(i int) string {
@@ -441,7 +437,7 @@ func (r Run) levelTable(sets bool) Table {
 	row(has(prefetches), "prefetches", counts(prefetches))
 	row(has(prefetches), "  useful", counts(func(l L) uint64 { return l.Useful }))
 	row(has(prefetches), "  useless", counts(func(l L) uint64 { return l.Useless }))
-	row(r.Config.Observe.Has(simcache.UsedBytes), "bytes used", of(func(i int) string {
+	row(r.Config.Observe&simcache.UsedBytes != 0, "bytes used", of(func(i int) string {
 		if r.Levels[i].BytesFilled == 0 {
 			return "-"
 		}
@@ -458,7 +454,7 @@ func (r Run) levelTable(sets bool) Table {
 }
 
 func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
-	sets := r.Config.Observe.Has(simcache.SetMisses)
+	sets := r.Config.Observe&simcache.SetMisses != 0
 	cell := func(what func(simcache.Spread) string) []string {
 		return of(func(i int) string {
 			if s, ok := r.Levels[i].Spread(); ok && what(s) != "" {
@@ -484,7 +480,7 @@ func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, strin
 
 func (r Run) tied() bool {
 	return slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool {
-		return l.Inclusion != simcache.NonInclusive
+		return l.Inclusion.String() != "non-inclusive"
 	})
 }
 

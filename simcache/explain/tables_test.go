@@ -15,7 +15,7 @@ func TestTableWithin(t *testing.T) {
 		{"row order", "190 µs", "1.000", "17,825,792", "16,793,600"},
 		{"row order, tiles of 128x16, rows of x padded by 16", "3.1 ms", "0.163", "2,097,152", "145,408"}}
 	var plain strings.Builder
-	if err := table.Write(&plain); err != nil {
+	if err := table.WriteWithin(&plain, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, columns := range []int{0, 20, 30, 40, 50, 60, 80, 200} {

@@ -106,10 +106,10 @@ func drawCase(r *rand.Rand) drawn {
 		ways, sets := 1+r.IntN(8), 1<<r.IntN(6)
 		l := simcache.Level{Geometry: simcache.Geometry{Size: max(ways*sets, 2) * line, Ways: max(ways, 2/sets), Line: line}}
 		if !d.lru {
-			l.Policy = []simcache.Policy{simcache.LRU, simcache.FIFO, simcache.Random, simcache.BitPLRU, simcache.SRRIP}[r.IntN(5)]
-			l.Inclusion = simcache.Inclusion(min(r.IntN(6), len(d.config.Levels)*2) % 3)
+			l.Policy = []simcache.Policy{"lru", "fifo", "random", "bit-plru", "srrip"}[r.IntN(5)]
+			l.Inclusion = []simcache.Inclusion{"", "inclusive", "exclusive"}[min(r.IntN(6), len(d.config.Levels)*2)%3]
 			l.VictimLines, l.NoWriteAllocate, l.WriteThrough = r.IntN(3)*r.IntN(9), r.IntN(4) == 0, r.IntN(5) == 0
-			l.Prefetch = simcache.Prefetch{Kind: simcache.PrefetchKind(r.IntN(6) % 4 % 3), Degree: r.IntN(3)}
+			l.Prefetch = simcache.Prefetch{Kind: []simcache.PrefetchKind{"", "next-line", "stride"}[r.IntN(6)%4%3], Degree: r.IntN(3)}
 		}
 		d.config.Levels = append(d.config.Levels, l)
 	}
@@ -250,9 +250,9 @@ func (r Run) moved() uint64 {
 	last := len(r.Levels) - 1
 	given, _ := r.given()
 	switch {
-	case !r.Config.WriteBacks || last > 0 && r.Config.Levels[last-1].Inclusion == simcache.Exclusive:
+	case !r.Config.WriteBacks || last > 0 && r.Config.Levels[last-1].Inclusion == "exclusive":
 		return given
-	case r.Config.Levels[last].Inclusion == simcache.Exclusive:
+	case r.Config.Levels[last].Inclusion == "exclusive":
 		return r.Levels[last-1].BytesIn - (r.Levels[last].Refs()-r.Levels[last].Misses())*uint64(r.Config.Levels[last].Line)
 	}
 	return r.Levels[last].BytesIn

@@ -9,18 +9,18 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Listed is a preset in a list.
-type Listed struct {
+// A listed is a preset in a list.
+type listed struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
 	Sources     []string `json:"sources"`
 }
 
 // List returns the presets, for JSON.
-func List() []Listed {
-	list := []Listed{}
-	for _, m := range Presets() {
-		list = append(list, Listed{m.Name, m.Description, append([]string{}, m.Sources...)})
+func List() []listed {
+	list := []listed{}
+	for _, m := range described() {
+		list = append(list, listed{m.Name, m.Description, append([]string{}, m.Sources...)})
 	}
 	return list
 }
@@ -28,7 +28,7 @@ func List() []Listed {
 // WriteList writes the presets for people, a line each.
 func WriteList(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, m := range Presets() {
+	for _, m := range described() {
 		fmt.Fprintf(t, "%s\t%s\n", m.Name, m.Description)
 	}
 	return t.Flush()

@@ -1,5 +1,5 @@
 // Package machines describes cache hierarchies in files: YAML with the words of [simcache.Config],
-// read strictly. It includes descriptions of a few real machines ([Presets]), with the source of
+// read strictly. It includes descriptions of a few real machines ([Names]), with the source of
 // each figure. A description may also contain measurements of the machine ([ParseMeasured]), which
 // a simulator ignores.
 //
@@ -242,14 +242,14 @@ func (f file[S]) contradicts() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
 		switch p := l.Prefetch; {
-		case p.Degree != nil && p.Kind.value == simcache.NoPrefetch:
+		case p.Degree != nil && p.Kind.value == "":
 			return at + "prefetch", fmt.Errorf(
 				"a degree of %d and no prefetcher (want kind: next-line, or stride)", *p.Degree)
 		case p.Degree != nil && *p.Degree < 1:
 			return at + "prefetch.degree", fmt.Errorf(
 				"a degree of %d (want at least 1, which it is where it is left out, or no "+
 					"prefetcher)", *p.Degree)
-		case l.Seed != 0 && l.Policy.value != simcache.Random:
+		case l.Seed != 0 && l.Policy.value != "random":
 			return at + "seed", fmt.Errorf("a seed of %d and nothing that draws (want policy: "+
 				"random)", l.Seed)
 		case l.Name != "" && slices.ContainsFunc(f.Levels[:i], func(before level) bool {

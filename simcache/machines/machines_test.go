@@ -16,10 +16,10 @@ import (
 // TestPresets: each says its name, what it is and its sources, passes the
 // check, and simulates a walk by columns.
 func TestPresets(t *testing.T) {
-	if len(Names()) != len(Presets()) || len(Names()) == 0 {
+	if len(Names()) != len(described()) || len(Names()) == 0 {
 		t.Fatalf("names %v", Names())
 	}
-	for i, m := range Presets() {
+	for i, m := range described() {
 		if m.Name != Names()[i] || m.Description == "" || len(m.Sources) == 0 || m.Config.I1 == (simcache.Geometry{}) {
 			t.Errorf("%s: %+v", Names()[i], m)
 		}
@@ -90,10 +90,10 @@ func TestParse(t *testing.T) {
 		Config: simcache.Config{
 			I1: simcache.Geometry{Size: 32768, Ways: 8, Line: 64},
 			Levels: []simcache.Level{
-				{Name: "L1", Geometry: simcache.Geometry{Size: 1310720, Ways: 20, Line: 64}, Policy: simcache.Random, Seed: 42,
+				{Name: "L1", Geometry: simcache.Geometry{Size: 1310720, Ways: 20, Line: 64}, Policy: "random", Seed: 42,
 					WriteThrough: true, NoWriteAllocate: true, VictimLines: 4,
-					Prefetch: simcache.Prefetch{Kind: simcache.NextLine, Degree: 2}},
-				{Geometry: simcache.Geometry{Size: 3 << 20, Ways: 16, Line: 64}, Modulo: true, Inclusion: simcache.Inclusive},
+					Prefetch: simcache.Prefetch{Kind: "next-line", Degree: 2}},
+				{Geometry: simcache.Geometry{Size: 3 << 20, Ways: 16, Line: 64}, Modulo: true, Inclusion: "inclusive"},
 			},
 			TLB:        []simcache.TLB{{Name: "DTLB", Entries: 64, Ways: 4, Page: 2 << 20}},
 			WriteBacks: true,
@@ -193,7 +193,7 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range append(Presets(), mine) {
+	for _, m := range append(described(), mine) {
 		text, err := Format[section](m, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -60,8 +60,8 @@ func Preset(name string) (Machine, error) {
 	return Parse(name, text)
 }
 
-// Presets returns the machines that come with the program, by name.
-func Presets() []Machine {
+// described returns the machines that come with the program, by name.
+func described() []Machine {
 	var machines []Machine
 	for _, name := range Names() {
 		m, err := Preset(name)

@@ -44,7 +44,7 @@ type Array struct {
 type Most struct{ Rows, Cols int }
 
 // Of simulates passes over a program and maps the last one onto the arrays. It returns the errors
-// of Config.Watch.
+// of NewHierarchy and RunProgram.
 func Of(
 	c simcache.Config, passes int, p nest.Program, arrays []nest.Array, most Most,
 ) (Map, error) {
@@ -63,19 +63,19 @@ func Of(
 			of[i].reach = max(of[i].reach, op.Width/of[i].Element)
 		}
 	}
-	err := c.Watch(passes, p, func(l simcache.Outcome) bool {
-		if l.Pass < passes-1 {
+	err := watch(c, passes, p, func(l outcome) bool {
+		if l.pass < passes-1 {
 			return true
 		}
-		m.All.count(l.Missed)
-		if a := of[l.Operand]; a != nil {
-			if cell := a.cell(l.Addr); cell != nil {
-				cell.count(l.Missed)
+		m.All.count(l.missed)
+		if a := of[l.operand]; a != nil {
+			if cell := a.cell(l.addr); cell != nil {
+				cell.count(l.missed)
 			}
 		}
-		for _, line := range l.Lines {
-			if line.Missed {
-				m.Sets[line.Set]++
+		for _, line := range l.lines {
+			if line.missed {
+				m.Sets[line.set]++
 			}
 		}
 		return true

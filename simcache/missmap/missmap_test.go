@@ -257,7 +257,7 @@ func TestWideAccess(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	p, arrays := matrix(false)
 	for name, change := range map[string]func(c *simcache.Config){
-		"policy":      func(c *simcache.Config) { c.Levels[0].Policy = simcache.FIFO },
+		"policy":      func(c *simcache.Config) { c.Levels[0].Policy = "fifo" },
 		"write-backs": func(c *simcache.Config) { c.WriteBacks = true },
 	} {
 		c := simcache.Config{Levels: slices.Clone(small.Levels)}

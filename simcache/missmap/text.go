@@ -141,43 +141,43 @@ func WriteSteps(
 		of[a.Tensor] = a
 	}
 	done := 0
-	err := c.Watch(1, p, func(l simcache.Outcome) bool {
+	err := watch(c, 1, p, func(l outcome) bool {
 		if done++; done > steps {
 			return false
 		}
-		op := operands[l.Operand]
+		op := operands[l.operand]
 		access := op.Tensor
 		if a, known := of[op.Tensor]; known {
-			access = element(a, l.Addr)
+			access = element(a, l.addr)
 		}
-		for i, line := range l.Lines { // a reference may lie in several lines
+		for i, line := range l.lines { // a reference may lie in several lines
 			row := []string{strconv.Itoa(done), fmt.Sprintf("%v %s", op.Kind, access),
-				fmt.Sprintf("%#x", l.Addr)}
+				fmt.Sprintf("%#x", l.addr)}
 			if i > 0 {
 				row = []string{"", "", ""}
 			}
-			row = append(row, strconv.FormatUint(line.Line, 10), strconv.FormatUint(line.Set, 10))
-			table = append(table, append(row, outcome(c, l, line, i)...))
+			row = append(row, strconv.FormatUint(line.line, 10), strconv.FormatUint(line.set, 10))
+			table = append(table, append(row, outcomes(c, l, line, i)...))
 		}
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	return table.Write(w)
+	return table.WriteWithin(w, 0)
 }
 
-// outcome returns hit or miss at each level, and the line that the first level evicts. Only the
+// outcomes returns hit or miss at each level, and the line that the first level evicts. Only the
 // first line of a reference has outcomes beyond the first level.
-func outcome(c simcache.Config, l simcache.Outcome, line simcache.LineFound, at int) []string {
+func outcomes(c simcache.Config, l outcome, line found, at int) []string {
 	hit := map[bool]string{true: "miss", false: "hit"}
 	cells := make([]string, len(c.Levels)+1)
-	cells[0] = hit[line.Missed]
-	for level := 1; level < len(c.Levels) && level <= l.Missed && at == 0; level++ {
-		cells[level] = hit[l.Missed > level]
+	cells[0] = hit[line.missed]
+	for level := 1; level < len(c.Levels) && level <= l.missed && at == 0; level++ {
+		cells[level] = hit[l.missed > level]
 	}
-	if line.Evicts {
-		cells[len(c.Levels)] = strconv.FormatUint(line.Evicted, 10)
+	if line.evicts {
+		cells[len(c.Levels)] = strconv.FormatUint(line.evicted, 10)
 	}
 	return cells
 }

@@ -52,7 +52,7 @@ func (m *Meter) Program(passes int, p nest.Program) error {
 	return m.stacks.runProgram(passes, p)
 }
 
-// Watch passes a trace on and counts its data accesses, clipped as in trace.Replay. Cachegrind's
+// Watch passes a trace on and counts its data accesses, clipped as in trace.Feed. Cachegrind's
 // quirk, that block 0 hits in a cold cache, does not affect the curve. Above 4 GiB it stops with an
 // error.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record,
@@ -62,7 +62,7 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 	}
 	return func(yield func(accesstrace.Record, error) bool) {
 		for r, err := range records {
-			if err == nil && r.Kind != accesstrace.Fetch {
+			if err == nil && !r.Fetch {
 				err = m.Access(r.Addr, r.Size)
 			}
 			if !yield(r, err) {

@@ -1,10 +1,9 @@
 // Package trace reads and writes memory traces, with one access per line: Lackey's (valgrind
 // --tool=lackey --trace-mem=yes) and Dinero's din. Package simcache replays them.
 //
-//  1. Record a trace with Lackey or for Dinero, or write one with a [Writer].
+//  1. Record a trace with Lackey, or for Dinero.
 //  2. [Records] reads it, access by access, gzipped or plain.
-//  3. [Replay] counts the misses of the trace. [Feed] does so on a hierarchy for
-//     further queries, and [FeedRegions] also by region of addresses.
+//  3. [Feed] simulates it on a hierarchy of caches, and counts its misses by region of addresses.
 package trace
 
 import (
@@ -23,39 +22,16 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Kind is the kind of a record.
-type Kind uint8
-
-// The kinds. A Modify is a read and a write of one place by one instruction.
-const (
-	Fetch Kind = iota
-	Read
-	Write
-	Modify
-)
-
-// A Record is one access of a trace: Size bytes at Addr.
+// A Record is one access of a trace: Size bytes at Addr. A modify is a read and a write of one
+// place by one instruction.
 type Record struct {
-	Kind Kind
-	Addr uint64
-	Size int
+	Fetch bool      // of an instruction
+	Kind  nest.Kind // of data
+	Addr  uint64
+	Size  int
 }
 
-// A Format is the format of a trace.
-type Format uint8
-
-// The formats.
-const (
-	// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and " M addr,size", with hex
-	// addr and decimal size (lackey/lk_main.c). Valgrind's lines, "==pid== ...", are skipped.
-	Lackey Format = iota
-	// Din has lines "label addr", with label 0 for a read, 1 for a write and 2 for a fetch, and hex
-	// addr (Dinero IV, "din" input format). A decimal size may follow; the default is 4 bytes. A
-	// modify is written as a read and a write.
-	Din
-)
-
-const dinSize = 4
+const dinSize = "4" // bytes of an access that states none
 
 // maxSize bounds the size of an access. The widest of a CPU (xsave) is well below.
 const maxSize = 1 << 16
@@ -67,30 +43,24 @@ const want = "I, L, S or M with hex address,size as lackey writes it, or a label
 	"hex address as din has them; " +
 	"of 1 to 65536 B within 64 bits of address"
 
-// A SyntaxError reports a line that is not a record.
-type SyntaxError struct {
-	File string
-	Line int
-	Text string
-	Want string
-}
-
-// Error returns "file:line: text" and what would be right.
-func (e *SyntaxError) Error() string {
-	text := e.Text
-	if e.Line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
-		return fmt.Sprintf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
-			"Out-File -Encoding utf8)", e.File)
+func syntaxError(file string, line int, text string) error {
+	if line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
+		return fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
+			"Out-File -Encoding utf8)", file)
 	}
 	if len(text) > 80 {
 		text = text[:77] + "..."
 	}
-	return fmt.Sprintf("%s:%d: %q is not an access (want %s)", e.File, e.Line, text, e.Want)
+	return fmt.Errorf("%s:%d: %q is not an access (want %s)", file, line, text, want)
 }
 
 // Records yields the records of a trace, gzipped or plain, in the first line's format. It ends
-// after the first error: a *SyntaxError with file and line, or one of reading. The file's name is
-// for errors.
+// after the first error, which names the file and the line.
+//
+// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and " M addr,size", with hex addr
+// and decimal size (lackey/lk_main.c). Valgrind's lines, "==pid== ...", are skipped. Dinero has
+// lines "label addr", with label 0 for a read, 1 for a write and 2 for a fetch, and hex addr
+// (Dinero IV, "din" input format). A decimal size may follow; the default is 4 bytes.
 func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		plain, err := unzip(r)
@@ -121,7 +91,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 				break
 			}
 			if !ok {
-				yield(Record{}, &SyntaxError{file, n, string(line), want})
+				yield(Record{}, syntaxError(file, n, string(line)))
 				return
 			}
 			if !yield(record, nil) {
@@ -161,14 +131,17 @@ func unzip(r io.Reader) (io.Reader, error) {
 	return text, nil
 }
 
+// kinds are a load, a store, a modify and a fetch.
+var kinds = []Record{{Kind: nest.Read}, {Kind: nest.Write}, {Kind: nest.Modify}, {Fetch: true}}
+
 func parseLackey(line []byte) (Record, bool) {
-	kind := bytes.IndexByte([]byte("ILSM"), line[0]) // in the order of the kinds
+	kind := bytes.IndexByte([]byte("LSMI"), line[0])
 	rest, spaced := bytes.CutPrefix(line[1:], []byte(" "))
 	addr, size, sized := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(","))
 	if kind < 0 || !spaced || !sized {
 		return Record{}, false
 	}
-	return record(Kind(kind), addr, size)
+	return record(kinds[kind], addr, size)
 }
 
 func parseDin(line []byte) (Record, bool) {
@@ -177,16 +150,16 @@ func parseDin(line []byte) (Record, bool) {
 		fields[0][0] > '2' {
 		return Record{}, false
 	}
-	size := []byte(strconv.Itoa(dinSize))
+	size := []byte(dinSize)
 	if len(fields) == 3 {
 		size = fields[2]
 	}
-	return record([]Kind{Read, Write, Fetch}[fields[0][0]-'0'],
+	return record([]Record{kinds[0], kinds[1], kinds[3]}[fields[0][0]-'0'],
 		bytes.TrimPrefix(fields[1], []byte("0x")), size)
 }
 
 // record rejects an access beyond the end of memory.
-func record(kind Kind, addr, size []byte) (Record, bool) {
+func record(kind Record, addr, size []byte) (Record, bool) {
 	a, err := strconv.ParseUint(string(addr), 16, 64)
 	if err != nil {
 		return Record{}, false
@@ -195,84 +168,7 @@ func record(kind Kind, addr, size []byte) (Record, bool) {
 	if err != nil || n == 0 || n > maxSize || a+n-1 < a {
 		return Record{}, false
 	}
-	return Record{kind, a, int(n)}, true
-}
-
-// A Writer writes a trace.
-type Writer struct {
-	w      *bufio.Writer
-	format Format
-}
-
-// NewWriter returns a writer of the format. Call Flush at the end.
-func NewWriter(w io.Writer, format Format) *Writer { return &Writer{bufio.NewWriter(w), format} }
-
-// Write writes one record.
-func (w *Writer) Write(r Record) error {
-	var err error
-	if w.format == Lackey {
-		_, err = fmt.Fprintf(w.w, "%s %08x,%d\n", [...]string{"I ", " L", " S", " M"}[r.Kind],
-			r.Addr, r.Size)
-		return err
-	}
-	for _, label := range [...]string{Fetch: "2", Read: "0", Write: "1", Modify: "01"}[r.Kind] {
-		if _, err = fmt.Fprintf(w.w, "%c %x %d\n", label, r.Addr, r.Size); err != nil {
-			break
-		}
-	}
-	return err
-}
-
-// Flush writes buffered records.
-func (w *Writer) Flush() error { return w.w.Flush() }
-
-// Replay simulates a trace from cold caches and returns the counts; see Feed.
-func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Counts, error) {
-	h, err := simcache.NewHierarchy(c)
-	if err != nil {
-		return simcache.Counts{}, err
-	}
-	if err := Feed(h, c, records); err != nil {
-		return simcache.Counts{}, err
-	}
-	return h.Counts(), nil
-}
-
-// Feed simulates a trace on a hierarchy made from c, as Cachegrind does the program: in order, a
-// modify as one read, wide accesses clipped (simcache.Config.Clip). A trace with fetches needs an
-// I1.
-func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error]) error {
-	hasI1 := c.I1 != simcache.Geometry{}
-	widest, least := c.Clip(maxSize), c.I1.Line
-	if !hasI1 {
-		least = c.Levels[0].Line
-	}
-	for _, l := range c.Levels {
-		least = min(least, l.Line)
-	}
-	for r, err := range records {
-		if err != nil {
-			return err
-		}
-		size := min(r.Size, widest)
-		switch {
-		case least < 4 && r.Addr > lastAddr:
-			return fmt.Errorf("address %#x: lines of %d B want addresses of 62 bits (or lines of "+
-				"4 B or more)", r.Addr, least)
-		case r.Kind == Fetch && !hasI1:
-			return errors.New("the trace has instruction fetches, and no I1 is simulated (a " +
-				"description has one as i1: {size: 32KiB, ways: 8, line: 64})")
-		case r.Kind == Fetch:
-			h.Fetch(r.Addr, size)
-		case r.Kind == Write:
-			h.Access(nest.Write, r.Addr, size)
-		case r.Kind == Modify:
-			h.Access(nest.Modify, r.Addr, size) // a read that leaves a dirty line
-		default:
-			h.Access(nest.Read, r.Addr, size)
-		}
-	}
-	return nil
+	return Record{kind.Fetch, kind.Kind, a, int(n)}, true
 }
 
 // A Region begins at an address and ends at the next region.
@@ -281,32 +177,67 @@ type Region struct {
 	Base uint64
 }
 
-// FeedRegions is [Feed] with the counts of the accesses that begin in each region, in ascending
-// order of addresses. A single region gets all accesses.
-func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
+// Feed simulates a trace on a hierarchy made from c, as Cachegrind does the program: in order, a
+// modify as one read, wide accesses clipped (simcache.Config.Clip). A trace with fetches needs an
+// I1. Feed returns the counts of the accesses that begin in each region, in ascending order of
+// addresses. A single region gets all accesses.
+func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
 	regions ...Region) ([]simcache.Line, error) {
 	lines := make([]simcache.Line, len(regions))
 	for i, r := range regions {
 		lines[i].Function = r.Name
 	}
 	before := h.Counts()
-	if len(regions) == 1 {
-		err := Feed(h, c, records)
-		lines[0].Counts = h.Counts().Sub(before)
-		return lines, err
+	add := func(at int) {
+		now := h.Counts()
+		lines[at].Counts = lines[at].Counts.Add(now.Sub(before))
+		before = now
 	}
-	return lines, Feed(h, c, func(yield func(Record, error) bool) {
-		for r, err := range records {
-			if !yield(r, err) { // yield simulates the access
-				return
-			}
+	check, widest := checker(c), c.Clip(maxSize)
+	for r, err := range records {
+		if err == nil {
+			err = check(r)
+		}
+		switch size := min(r.Size, widest); {
+		case err != nil:
+			return lines, err
+		case r.Fetch:
+			h.Fetch(r.Addr, size)
+		default:
+			h.Access(r.Kind, r.Addr, size) // a modify is a read that leaves a dirty line
+		}
+		if len(regions) > 1 {
 			at := len(regions) - 1
 			for at > 0 && r.Addr < regions[at].Base {
 				at--
 			}
-			now := h.Counts()
-			lines[at].Counts = lines[at].Counts.Add(now.Sub(before))
-			before = now
+			add(at)
 		}
-	})
+	}
+	if len(regions) == 1 {
+		add(0)
+	}
+	return lines, nil
+}
+
+// checker returns a function that refuses records that caches cannot take.
+func checker(c simcache.Config) func(Record) error {
+	hasI1, least := c.I1 != simcache.Geometry{}, c.Levels[0].Line
+	if hasI1 {
+		least = c.I1.Line
+	}
+	for _, l := range c.Levels {
+		least = min(least, l.Line)
+	}
+	return func(r Record) error {
+		switch {
+		case least < 4 && r.Addr > lastAddr:
+			return fmt.Errorf("address %#x: lines of %d B want addresses of 62 bits (or lines of "+
+				"4 B or more)", r.Addr, least)
+		case r.Fetch && !hasI1:
+			return errors.New("the trace has instruction fetches, and no I1 is simulated (a " +
+				"description has one as i1: {size: 32KiB, ways: 8, line: 64})")
+		}
+		return nil
+	}
 }

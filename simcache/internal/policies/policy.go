@@ -18,18 +18,18 @@ func settles(p Policy) bool {
 	return says
 }
 
-// LRU: see simcache.LRU.
+// LRU: see simcache.Policy.
 func LRU(sets, ways int) Policy { return order(sets, ways) }
 
-// FIFO: see simcache.FIFO.
+// FIFO: see simcache.Policy.
 func FIFO(sets, ways int) Policy { return fifo{order(sets, ways)} }
 
-// Random: see simcache.Random.
+// Random: see simcache.Policy.
 func Random(seed uint64) func(sets, ways int) Policy {
 	return func(_, ways int) Policy { return &random{ways: ways, state: seed} }
 }
 
-// TreePLRU: see simcache.TreePLRU.
+// TreePLRU: see simcache.Policy.
 func TreePLRU(sets, ways int) Policy {
 	p := &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
 	if ways <= 64 {
@@ -40,12 +40,12 @@ func TreePLRU(sets, ways int) Policy {
 	return p
 }
 
-// BitPLRU: see simcache.BitPLRU.
+// BitPLRU: see simcache.Policy.
 func BitPLRU(sets, ways int) Policy {
 	return &bitPLRU{ways: ways, touched: make([]bool, sets*ways)}
 }
 
-// SRRIP: see simcache.SRRIP.
+// SRRIP: see simcache.Policy.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
 
 const mostRanked = 16

@@ -16,12 +16,12 @@ type event struct {
 	seen   bool   // the current reference has an event
 }
 
-// NextLine: see simcache.NextLine.
+// NextLine: see simcache.PrefetchKind.
 func NextLine(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &nextLine{degree: degree, shift: shift} }
 }
 
-// Strides: see simcache.StridePrefetch.
+// Strides: see simcache.PrefetchKind.
 func Strides(degree int) func(shift uint) Prefetcher {
 	return func(shift uint) Prefetcher { return &strides{degree: degree, shift: shift} }
 }

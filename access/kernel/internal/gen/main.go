@@ -41,62 +41,62 @@ var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.
 func main() {
 	ConstraintExpr("amd64")
 	for _, l := range levels {
-		for _, a := range []adder{{l, "add", false}, {l, "addAsk", true}} {
-			a.add("Int32", func(m, v Op) { VPADDD(m, v, v) })
-			a.add("Float32", func(m, v Op) { VADDPS(m, v, v) })
-			a.add("Float64", func(m, v Op) { VADDPD(m, v, v) })
-			a.addNarrow("Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
-			a.addNarrow("BFloat16", func(v, wide reg.VecPhysical) {
-				VPMOVZXWD(v, wide)
-				VPSLLD(Imm(16), wide, wide)
-			})
-		}
+		l.add("Int32", func(m, v Op) { VPADDD(m, v, v) })
+		l.add("Float32", func(m, v Op) { VADDPS(m, v, v) })
+		l.add("Float64", func(m, v Op) { VADDPD(m, v, v) })
+		l.addNarrow("Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
+		l.addNarrow("BFloat16", func(v, wide reg.VecPhysical) {
+			VPMOVZXWD(v, wide)
+			VPSLLD(Imm(16), wide, wide)
+		})
 		fill(l)
-		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
-		copyRuns(l, "stream", func(v, m Op) { VMOVNTPS(v, m) })
+		copyRuns(l)
+		transpose(l)
+		transposePairs(l)
 	}
-	for _, stream := range []bool{false, true} {
-		name := map[bool]string{false: "transpose", true: "transposeStream"}[stream]
-		for _, size := range []int{1, 2} {
-			transpose(fmt.Sprint(name, size, "AVX2"), stream, func(t tileArgs) {
-				t.narrowAVX2(size)
-			})
-			transpose(fmt.Sprint(name, size, "AVX512"), stream, func(t tileArgs) {
-				t.narrowAVX512(size)
-			})
-		}
-		transpose(name+"4AVX2", stream, tile4AVX2)
-		transpose(name+"8AVX2", stream, tile8AVX2)
-		transpose(name+"4AVX512", stream, tile4AVX512)
-		transpose(name+"8AVX512", stream, tile8AVX512)
-		transpose(name+"16AVX2", stream, tile16AVX2)
-		transpose(name+"16AVX512", stream, tile16AVX512)
-		pairs := map[bool]string{false: "transposePairs", true: "transposePairsStream"}[stream]
-		transposePairs(pairs+"8AVX2", 8, stream, tile8AVX2)
-		transposePairs(pairs+"8AVX512", 8, stream, tile8AVX512)
-		transposePairs(pairs+"16AVX2", 16, stream, tile16AVX2)
-		transposePairs(pairs+"16AVX512", 16, stream, tile16AVX512)
-		for _, size := range []int{1, 2, 4, 8} {
-			transposeBlock(fmt.Sprint(name, "Block", size, "AVX2"), size, stream)
-		}
-	}
-	for _, size := range []int{1, 2, 4, 8} {
-		gather(fmt.Sprint("gather", size, "AVX2"), size)
-	}
+	transposeBlock()
+	gather()
 	move()
-	for _, of := range []struct {
-		name    string
-		vectors []reg.VecPhysical
-	}{{"", ymm[:2]}, {"16", xmm[:4]}} {
-		drain("drain"+of.name+"AVX2", of.vectors, func(v, m Op) { VMOVUPS(v, m) })
-		drain("drainStream"+of.name+"AVX2", of.vectors, func(v, m Op) { VMOVNTPS(v, m) })
-	}
-	for n := 2; n <= mostZipped; n++ {
-		zips(n)
-	}
+	drain()
+	zip()
+	unzip()
+	pick()
 	askLines()
 	fence()
 	Generate()
+}
+
+// variant ends the labels of the code that a function has for some values of its arguments.
+var variant string
+
+func label(name string) { Label(name + variant) }
+
+func ref(name string) Op { return LabelRef(name + variant) }
+
+// each makes the code of a function for each value of an argument.
+func each(argument string, values []int, code func(value int)) {
+	outer := variant
+	defer func() { variant = outer }()
+	of := Load(Param(argument), GP64())
+	for _, v := range values[1:] {
+		CMPQ(of, Imm(uint64(v)))
+		JZ(LabelRef(fmt.Sprint(argument, v, outer)))
+	}
+	for _, v := range values {
+		variant = fmt.Sprint(argument, v, outer)
+		Label(variant)
+		code(v)
+	}
+}
+
+// stores makes the code of a function for stores to the caches, and for stores past them.
+func stores(code func(past bool)) { each("past", []int{0, 1}, func(v int) { code(v == 1) }) }
+
+// function begins a function. Each ends itself.
+func function(name, signature, doc string) {
+	TEXT(name, NOSPLIT, signature)
+	Doc(name + " " + doc)
+	Pragma("noescape")
 }
 
 // rowLoop makes the loops of run kernels: each row is cut into blocks, and its rest into groups.
@@ -115,15 +115,15 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 		ORQ(op.pitch, left)
 	}
 	TESTQ(left, left)
-	JNZ(LabelRef("row"))
+	JNZ(ref("row"))
 	MOVQ(groups, left)
 	SHRQ(Imm(3), left) // blocks of a row
 	IMULQ(rows, left)
 	TESTQ(left, left)
-	JZ(LabelRef("done"))
+	JZ(ref("done"))
 	SHLQ(Imm(6), groups)
 	ADDQ(o[0].base, groups) // the end of the row
-	Label("repeated")
+	label("repeated")
 	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
 	move(0, block)
 	advance(U32(block))
@@ -132,130 +132,98 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 		CMOVQEQ(op.base, op.at)
 	}
 	DECQ(left)
-	JNZ(LabelRef("repeated"))
-	JMP(LabelRef("done"))
-	Label("row")
+	JNZ(ref("repeated"))
+	JMP(ref("done"))
+	label("row")
 	MOVQ(groups, left)
 	SUBQ(Imm(block/group), left)
-	JL(LabelRef("rest"))
-	Label("whole")
+	JL(ref("rest"))
+	label("whole")
 	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
 	move(0, block)
 	advance(U32(block))
 	SUBQ(Imm(block/group), left)
-	JGE(LabelRef("whole"))
-	Label("rest")
+	JGE(ref("whole"))
+	label("rest")
 	ADDQ(Imm(block/group), left)
 	for g := range block/group - 1 {
 		TESTQ(left, left)
-		JZ(LabelRef("next"))
+		JZ(ref("next"))
 		move(g*group, group)
 		DECQ(left)
 	}
-	Label("next")
+	label("next")
 	nextRow()
 	DECQ(rows)
-	JNZ(LabelRef("row"))
-	Label("done")
+	JNZ(ref("row"))
+	label("done")
 }
 
 type rowOperand struct{ base, at, pitch reg.Register }
 
-// An adder makes sums, which prefetch into the second level if asks.
-type adder struct {
-	level
-	name string
-	asks bool
-}
-
-func (a adder) begin(of, as string, lanes int) {
-	ahead, asks := "", ""
-	if a.asks {
-		ahead, asks = ", ahead", ", and asks for every second one so many bytes ahead"
-	}
-	TEXT(a.name+of+a.level.name, NOSPLIT, "func(lanes, x *byte, groups, rows, pitch"+ahead+" int)")
-	Doc(fmt.Sprintf("%s adds rows of groups of 64 B%s to %d B of lanes; it reads each group once%s.", a.name+of+a.level.name, as, lanes, asks))
-	Pragma("noescape")
-}
-
-func (a adder) ahead() reg.Register {
-	if !a.asks {
-		return nil
-	}
-	return Load(Param("ahead"), GP64())
-}
-
-// ask prefetches the line ahead of every second line. Hardware fetches pairs of lines, and a
-// repeated prefetch displaces another one. An EPYC of 2022 gave 29 GB/s with every second line, 22
-// with each and 20 with none.
-func (a adder) ask(at, ahead reg.Register, offset int) {
-	if a.asks && offset%(2*group) == 0 {
-		PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: offset})
-	}
-}
-
-// add adds a run's vectors to the lanes. It has 16 sums of AVX2 or 8 of AVX-512, so that additions
-// do not wait for each other.
-func (a adder) add(of string, add func(m, v Op)) {
-	l := a.level
-	a.begin(of, "", block)
-	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
-	pitch, ahead := Load(Param("pitch"), GP64()), a.ahead()
-	at := GP64()
-	sums := block / l.width
-	for i := range sums {
-		VMOVUPS(Mem{Base: lanes, Disp: i * l.width}, l.vector(i))
-	}
-	MOVQ(x, at)
-	rowLoop(func(off, n int) {
-		for o := off; o < off+n; o += l.width {
-			a.ask(at, ahead, o)
-			add(Mem{Base: at, Disp: o}, l.vector(o/l.width))
+// sums makes a function that adds a run's vectors to the lanes, which are in registers. It
+// prefetches into the second level if ahead is not 0: the line ahead of every second line. Hardware
+// fetches pairs of lines, and a repeated prefetch displaces another one. An EPYC of 2022 gave 29
+// GB/s with every second line, 22 with each and 20 with none.
+func (l level) sums(of, as string, lanesBytes int, add func(at Mem, vector int)) {
+	function("add"+of+l.name, "func(lanes, x *byte, groups, rows, pitch, ahead int)",
+		fmt.Sprintf("adds rows of groups of 64 B%s to %d B of lanes; it reads each group once, and "+
+			"asks for every second one that many bytes ahead unless that is 0.", as, lanesBytes))
+	code := func(asks bool) {
+		var ahead reg.Register
+		if asks {
+			ahead = Load(Param("ahead"), GP64())
 		}
-	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
-		ADDQ(pitch, x)
+		lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
+		pitch, at := Load(Param("pitch"), GP64()), GP64()
+		for i := range lanesBytes / l.width {
+			VMOVUPS(Mem{Base: lanes, Disp: i * l.width}, l.vector(i))
+		}
 		MOVQ(x, at)
-	}, []rowOperand{{x, at, pitch}})
-	for i := range sums {
-		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
+		rowLoop(func(off, n int) {
+			for o := off; o < off+n; o += l.width {
+				if asks && o%(2*group) == 0 {
+					PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: o})
+				}
+				add(Mem{Base: at, Disp: o}, o/l.width)
+			}
+		}, func(bytes Op) { ADDQ(bytes, at) }, func() {
+			ADDQ(pitch, x)
+			MOVQ(x, at)
+		}, []rowOperand{{x, at, pitch}})
+		for i := range lanesBytes / l.width {
+			VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
+		}
+		end()
 	}
-	end()
+	ahead := Load(Param("ahead"), GP64())
+	TESTQ(ahead, ahead)
+	JNZ(LabelRef("asks"))
+	code(false)
+	Label("asks")
+	variant = "Asks"
+	code(true)
+	variant = ""
 }
 
-// addNarrow adds a run's vectors of 16-bit elements, widened to float32.
-func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
-	l := a.level
-	a.begin(of, ", as float32,", block/2)
-	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
-	pitch, ahead := Load(Param("pitch"), GP64()), a.ahead()
-	at := GP64()
+// add has 16 sums of AVX2 or 8 of AVX-512, so that additions do not wait for each other.
+func (l level) add(of string, add func(m, v Op)) {
+	l.sums(of, "", block, func(at Mem, i int) { add(at, l.vector(i)) })
+}
+
+// addNarrow adds 16-bit elements, widened to float32.
+func (l level) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
 	sums := block / 2 / l.width
-	for i := range sums {
-		VMOVUPS(Mem{Base: lanes, Disp: i * l.width}, l.vector(i))
-	}
-	MOVQ(x, at)
-	rowLoop(func(off, n int) {
-		for o := off; o < off+n; o += l.width {
-			a.ask(at, ahead, o)
-			k := o / l.width // number of the vector
-			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1),
-				l.vector(sums+3*(k%2)+2)
-			VMOVUPS(Mem{Base: at, Disp: o}, v)
-			half := l.half(v)
-			widen(half, low)
-			l.upper(v, half)
-			widen(half, high)
-			VADDPS(low, l.vector(2*k%sums), l.vector(2*k%sums))
-			VADDPS(high, l.vector((2*k+1)%sums), l.vector((2*k+1)%sums))
-		}
-	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
-		ADDQ(pitch, x)
-		MOVQ(x, at)
-	}, []rowOperand{{x, at, pitch}})
-	for i := range sums {
-		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
-	}
-	end()
+	l.sums(of, ", as float32,", block/2, func(at Mem, k int) {
+		v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1), l.vector(sums+3*(k%2)+2)
+		VMOVUPS(at, v)
+		half := l.half(v)
+		widen(half, low)
+		l.upper(v, half)
+		widen(half, high)
+		VADDPS(low, l.vector(2*k%sums), l.vector(2*k%sums))
+		VADDPS(high, l.vector((2*k+1)%sums), l.vector((2*k+1)%sums))
+	})
 }
 
 func (l level) half(v reg.VecPhysical) reg.VecPhysical {
@@ -275,9 +243,8 @@ func (l level) upper(v, half reg.VecPhysical) {
 }
 
 func fill(l level) {
-	TEXT("fill"+l.name, NOSPLIT, "func(dst *byte, value uint64, groups, rows, pitch int)")
-	Doc("fill" + l.name + " writes each of the rows of groups of 64 B once.")
-	Pragma("noescape")
+	function("fill"+l.name, "func(dst *byte, value uint64, groups, rows, pitch int)",
+		"writes each of the rows of groups of 64 B once.")
 	dst := Load(Param("dst"), GP64())
 	VPBROADCASTQ(NewParamAddr("value", 8), l.vector(0))
 	pitch := Load(Param("pitch"), GP64())
@@ -295,28 +262,38 @@ func fill(l level) {
 }
 
 // copyRuns copies vector by vector in ascending order.
-func copyRuns(l level, name string, store func(v, m Op)) {
-	TEXT(name+l.name, NOSPLIT, "func(dst, src *byte, groups, rows, dstPitch, srcPitch int)")
-	Doc("copy" + l.name + " reads and writes each of the rows of groups of 64 B once.")
-	Pragma("noescape")
-	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
-	dstPitch, srcPitch := Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
-	to, from := GP64(), GP64()
-	MOVQ(dst, to)
-	MOVQ(src, from)
-	rowLoop(func(off, n int) {
-		for o := off; o < off+n; o += l.width {
-			v := l.vector(o / l.width)
-			VMOVUPS(Mem{Base: from, Disp: o}, v)
-			store(v, Mem{Base: to, Disp: o})
-		}
-	}, func(bytes Op) { ADDQ(bytes, to); ADDQ(bytes, from) }, func() {
-		ADDQ(dstPitch, dst)
-		ADDQ(srcPitch, src)
+func copyRuns(l level) {
+	function("copy"+l.name, "func(dst, src *byte, groups, rows, dstPitch, srcPitch, past int)",
+		"reads and writes each of the rows of groups of 64 B once.")
+	stores(func(past bool) {
+		dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+		dstPitch, srcPitch := Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
+		to, from := GP64(), GP64()
 		MOVQ(dst, to)
 		MOVQ(src, from)
-	}, []rowOperand{{dst, to, dstPitch}, {src, from, srcPitch}})
-	end()
+		rowLoop(func(off, n int) {
+			for o := off; o < off+n; o += l.width {
+				v := l.vector(o / l.width)
+				VMOVUPS(Mem{Base: from, Disp: o}, v)
+				store(past, v, Mem{Base: to, Disp: o})
+			}
+		}, func(bytes Op) { ADDQ(bytes, to); ADDQ(bytes, from) }, func() {
+			ADDQ(dstPitch, dst)
+			ADDQ(srcPitch, src)
+			MOVQ(dst, to)
+			MOVQ(src, from)
+		}, []rowOperand{{dst, to, dstPitch}, {src, from, srcPitch}})
+		end()
+	})
+}
+
+// store writes a vector, to the caches or past them.
+func store(past bool, v, m Op) {
+	if past {
+		VMOVNTPS(v, m)
+	} else {
+		VMOVUPS(v, m)
+	}
 }
 
 func end() {
@@ -328,8 +305,7 @@ func end() {
 // because its loop is the same for all tiles, with a call for about sixteen lines.
 func askLines() {
 	TEXT("askLines", NOSPLIT, "func(asked uintptr, lines int)")
-	Doc("askLines asks for so many lines, one behind the other. It never faults, whatever " +
-		"lies there.")
+	Doc("askLines asks for adjacent lines. It never faults, whatever lies there.")
 	asked, lines := Load(Param("asked"), GP64()), Load(Param("lines"), GP64())
 	Label("line")
 	PREFETCHT1(Mem{Base: asked})

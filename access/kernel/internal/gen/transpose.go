@@ -9,63 +9,88 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+const transposer = "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead, size, " +
+	"past int)"
+
 // transpose makes a function that transposes n square tiles, a cache line wide. Each line is read
-// whole, or in four quarters soon after each other, and written whole. A stream writes past the
-// caches.
-func transpose(name string, stream bool, tile func(t tileArgs)) {
-	TEXT(name, NOSPLIT, transposer)
-	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as " +
-		"that has elements. It asks for lines so many tiles ahead.")
-	Pragma("noescape")
-	t, n := transposed(stream)
-	Label("tile")
-	tile(t)
-	ADDQ(t.dstStep, t.dst)
-	ADDQ(t.srcStep, t.src)
-	DECQ(n)
-	JNZ(LabelRef("tile"))
-	end()
+// whole, or in four quarters soon after each other, and written whole.
+func transpose(l level) {
+	function("transpose"+l.name, transposer, "transposes n tiles, which it reads and writes once: "+
+		"64 B a row, as many rows as that has elements. It asks for lines that many tiles ahead.")
+	var halves Mem
+	if l.width == 32 {
+		halves = AllocLocal(8 * 32)
+	}
+	each("size", []int{1, 2, 4, 8, 16}, func(size int) {
+		stores(func(past bool) {
+			t, n := transposed(past)
+			t.halves = halves
+			label("tile")
+			l.tile(t, size)
+			ADDQ(t.dstStep, t.dst)
+			ADDQ(t.srcStep, t.src)
+			DECQ(n)
+			JNZ(ref("tile"))
+			end()
+		})
+	})
 }
 
 // transposePairs makes a function for pairs of tiles. The second one is right of the first in the
 // output, and below it in the input.
-func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
-	TEXT(name, NOSPLIT, transposer)
-	Doc(name + " transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice " +
-		"as many rows as that has elements. It asks for lines so many pairs ahead.")
-	Pragma("noescape")
-	t, n := transposed(stream)
-	down, half := GP64(), GP64() // bytes from the first tile to the second in the input
-	MOVQ(U32(group/size), down)
-	IMULQ(t.srcPitch, down)
-	Label("pair")
-	MOVQ(U32(2), half)
-	Label("tile")
-	tile(t)
-	ADDQ(Imm(group), t.dst)
-	ADDQ(down, t.src)
-	DECQ(half)
-	JNZ(LabelRef("tile"))
-	ADDQ(I32(-2*group), t.dst)
-	SUBQ(down, t.src)
-	SUBQ(down, t.src)
-	ADDQ(t.dstStep, t.dst)
-	ADDQ(t.srcStep, t.src)
-	DECQ(n)
-	JNZ(LabelRef("pair"))
-	end()
+func transposePairs(l level) {
+	function("transposePairs"+l.name, transposer, "transposes n pairs of tiles, which it reads and "+
+		"writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that "+
+		"many pairs ahead.")
+	each("size", []int{8, 16}, func(size int) {
+		stores(func(past bool) {
+			t, n := transposed(past)
+			down, half := GP64(), GP64() // bytes from the first tile to the second in the input
+			MOVQ(U32(group/size), down)
+			IMULQ(t.srcPitch, down)
+			label("pair")
+			MOVQ(U32(2), half)
+			label("tile")
+			l.tile(t, size)
+			ADDQ(Imm(group), t.dst)
+			ADDQ(down, t.src)
+			DECQ(half)
+			JNZ(ref("tile"))
+			ADDQ(I32(-2*group), t.dst)
+			SUBQ(down, t.src)
+			SUBQ(down, t.src)
+			ADDQ(t.dstStep, t.dst)
+			ADDQ(t.srcStep, t.src)
+			DECQ(n)
+			JNZ(ref("pair"))
+			end()
+		})
+	})
 }
 
-const transposer = "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)"
+// tile transposes a tile of elements of size bytes.
+func (l level) tile(t tileArgs, size int) {
+	wide := l.width == 64
+	switch {
+	case size <= 2 && wide:
+		t.narrowAVX512(size)
+	case size <= 2:
+		t.narrowAVX2(size)
+	case wide:
+		map[int]func(tileArgs){4: tile4AVX512, 8: tile8AVX512, 16: tile16AVX512}[size](t)
+	default:
+		map[int]func(tileArgs){4: tile4AVX2, 8: tile8AVX2, 16: tile16AVX2}[size](t)
+	}
+}
 
-func transposed(stream bool) (t tileArgs, n reg.Register) {
-	t.stream = stream
+func transposed(past bool) (t tileArgs, n reg.Register) {
+	t.past = past
 	t.dst, t.src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n = Load(Param("n"), GP64())
 	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
 	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
 	t.srcAhead = Load(Param("ahead"), GP64())
-	if !stream {
+	if !past {
 		t.dstAhead = GP64()
 		MOVQ(t.srcAhead, t.dstAhead)
 		IMULQ(t.dstStep, t.dstAhead)
@@ -80,7 +105,8 @@ type tileArgs struct {
 	dstStep, srcStep             reg.Register
 	dstAhead, srcAhead           reg.Register  // bytes to the tile that is prefetched
 	row                          reg.GPVirtual // scratch
-	stream                       bool
+	past                         bool          // stores bypass the caches
+	halves                       Mem           // scratch for half a tile of narrow elements
 }
 
 // rows calls f with the address of each of n rows, in order.
@@ -103,21 +129,13 @@ func prefetch(row, ahead reg.Register) {
 
 func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
 	for i, v := range vectors {
-		t.storeVector(v, to.Offset(i*group/len(vectors)))
-	}
-}
-
-func (t tileArgs) storeVector(v reg.VecPhysical, at Mem) {
-	if t.stream {
-		VMOVNTPS(v, at)
-	} else {
-		VMOVUPS(v, at)
+		store(t.past, v, to.Offset(i*group/len(vectors)))
 	}
 }
 
 func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	t.storeLine(Mem{Base: row}, vectors...)
-	if !t.stream {
+	if !t.past {
 		prefetch(row, t.dstAhead)
 	}
 }
@@ -219,12 +237,16 @@ const blockWidth = 4 * group
 //
 // It reads eight rows at a time, line by line, which prefetchers follow. In a buffer they are one
 // piece, with each output row's elements adjacent, so that lines are written whole there too.
-func transposeBlock(name string, size int, stream bool) {
-	TEXT(name, NOSPLIT, "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, "+
-		"bufferPitch int)")
-	Doc(name + " reads rows of so many lines of 64 B once, and writes as many rows of 256 B as " +
-		"those have elements, once.")
-	Pragma("noescape")
+func transposeBlock() {
+	function("transposeBlockAVX2", "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, "+
+		"bufferPitch, size, past int)", "reads rows of lines of 64 B once, and writes as many rows "+
+		"of 256 B as those have elements, once.")
+	each("size", []int{1, 2, 4, 8}, func(size int) {
+		stores(func(past bool) { blockOf(size, past) })
+	})
+}
+
+func blockOf(size int, past bool) {
 	dst, drain := Load(Param("dst"), GP64()), Load(Param("drain"), GP64())
 	src, fill := Load(Param("src"), GP64()), Load(Param("fill"), GP64())
 	lines := Load(Param("lines"), GP64())
@@ -232,14 +254,14 @@ func transposeBlock(name string, size int, stream bool) {
 	pitch, pitch3 := Load(Param("bufferPitch"), GP64()), GP64()
 	LEAQ(Mem{Base: pitch, Index: pitch, Scale: 2}, pitch3)
 	pieces, left, from := GP64(), GP64(), GP64()
-	t := tileArgs{row: GP64(), stream: stream}
+	t := tileArgs{row: GP64(), past: past}
 	MOVQ(U32(blockWidth/size/8), pieces)
-	Label("piece")
+	label("piece")
 	MOVQ(src, from)
 	MOVQ(lines, left)
 	to := GP64()
 	MOVQ(fill, to)
-	Label("line")
+	label("line")
 	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", 8*group))
 	for side := range 2 {
 		t.rows(from, srcPitch, 8, func(i int, row reg.Register) {
@@ -261,25 +283,27 @@ func transposeBlock(name string, size int, stream bool) {
 	ADDQ(Imm(group), from)
 	ADDQ(U32(2*blockWidth), to)
 	DECQ(left)
-	JNZ(LabelRef("line"))
+	JNZ(ref("line"))
 	LEAQ(Mem{Base: src, Index: srcPitch, Scale: 8}, src)
 	ADDQ(pitch, fill)
 	DECQ(pieces)
-	JNZ(LabelRef("piece"))
+	JNZ(ref("piece"))
 	end()
 }
 
 // gather makes a function that transposes strips of small tiles. With each tile it prefetches some
 // lines that are read next, at the offsets in asks, which hardware does not foresee. They go to the
 // second level, because the tiles fill the first.
-func gather(name string, size int) {
+func gather() {
+	function("gatherAVX2", "func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked "+
+		"uintptr, asks *int, size int)", "transposes strips of tiles of 4 to 32 rows, which it "+
+		"reads and writes once. It asks for some lines a tile.")
+	each("size", []int{1, 2, 4, 8}, gatherOf)
+}
+
+func gatherOf(size int) {
 	rows, bytes := map[int]int{1: 32, 2: 16, 4: 8, 8: 4}[size],
 		map[bool]int{true: 16, false: 32}[size <= 2]
-	TEXT(name, NOSPLIT, "func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked "+
-		"uintptr, asks *int)")
-	Doc(fmt.Sprintf("%s transposes strips of tiles, which it reads and writes once: %d rows of "+
-		"%d B. It asks for %d lines a tile.", name, rows, bytes, asksOfTile(size)))
-	Pragma("noescape")
 	t := tileArgs{dst: GP64(), src: GP64(), row: GP64()}
 	dst, src, table := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
 		Load(Param("rows"), GP64())
@@ -302,11 +326,11 @@ func gather(name string, size int) {
 			store(i, Mem{Base: row})
 		})
 	}
-	Label("strip")
+	label("strip")
 	MOVQ(src, t.src)
 	MOVQ(dst, t.dst)
 	MOVQ(tiles, left)
-	Label("tile")
+	label("tile")
 	ask(asked, asks, asksOfTile(size))
 	switch size {
 	case 1: // rows i and 16+i in register i, then 8+i and 24+i
@@ -343,11 +367,11 @@ func gather(name string, size int) {
 	LEAQ(Mem{Base: t.row, Index: t.dstPitch, Scale: 1}, t.dst) // after the last column
 	ADDQ(Imm(uint64(bytes)), t.src)
 	DECQ(left)
-	JNZ(LabelRef("tile"))
+	JNZ(ref("tile"))
 	ADDQ(U32(8*rows), table)
 	ADDQ(Imm(uint64(rows*size)), dst)
 	DECQ(strips)
-	JNZ(LabelRef("strip"))
+	JNZ(ref("strip"))
 	end()
 }
 
@@ -377,43 +401,47 @@ func ask(asked, asks reg.Register, n int) {
 }
 
 // drain makes a function that copies rows of whole lines between the offsets of two lists, and
-// prefetches a line with each.
-func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
-	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked "+
-		"uintptr, asks *int)")
-	Doc(name + " reads and writes each of the rows of groups of 64 B once. It asks for a line " +
-		"a group.")
-	Pragma("noescape")
+// prefetches a line with each. Vectors have 16 or 32 bytes.
+func drain() {
+	function("drainAVX2", "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked "+
+		"uintptr, asks *int, vector, past int)",
+		"reads and writes each of the rows of groups of 64 B once. It asks for a line a group.")
+	each("vector", []int{16, 32}, func(vector int) {
+		line := map[int][]reg.VecPhysical{16: xmm[:4], 32: ymm[:2]}[vector]
+		stores(func(past bool) { drainOf(line, past) })
+	})
+}
+
+func drainOf(line []reg.VecPhysical, past bool) {
 	r := loadRows()
 	groups, asked, asks := Load(Param("groups"), GP64()), Load(Param("asked"), GP64()),
 		Load(Param("asks"), GP64())
 	left := GP64()
-	Label("row")
+	label("row")
 	r.next()
 	MOVQ(groups, left)
-	Label("group")
+	label("group")
 	Comment("The measured loop: 64 B of each operand an iteration.")
 	ask(asked, asks, 1)
 	for i, v := range line {
 		disp := group / len(line) * i
 		VMOVUPS(Mem{Base: r.s, Disp: disp}, v)
-		store(v, Mem{Base: r.d, Disp: disp})
+		store(past, v, Mem{Base: r.d, Disp: disp})
 	}
 	ADDQ(Imm(group), r.s)
 	ADDQ(Imm(group), r.d)
 	DECQ(left)
-	JNZ(LabelRef("group"))
+	JNZ(ref("group"))
 	DECQ(r.rows)
-	JNZ(LabelRef("row"))
+	JNZ(ref("row"))
 	end()
 }
 
 // move makes a function that copies rows of any bytes between the offsets of two lists: 32 at a
 // time, then smaller powers of two.
 func move() {
-	TEXT("moveAVX2", NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, bytes int)")
-	Doc("moveAVX2 reads and writes each of the rows once.")
-	Pragma("noescape")
+	function("moveAVX2", "func(dst *byte, to *int, src *byte, from *int, rows, bytes int)",
+		"reads and writes each of the rows once.")
 	r := loadRows()
 	bytes, left, small := Load(Param("bytes"), GP64()), GP64(), GP64()
 	CMPQ(bytes, Imm(16))
@@ -736,7 +764,7 @@ func (t tileArgs) narrowAVX512(size int) {
 func (t tileArgs) narrowAVX2(size int) {
 	a, b := ymm[:8], ymm[8:]
 	rows := 32 / size
-	first := AllocLocal(8 * 32)
+	first := t.halves
 	below := GP64() // the second half of the rows
 	MOVQ(t.srcPitch, below)
 	SHLQ(Imm(uint64(map[int]int{1: 5, 2: 4}[size])), below)
@@ -792,10 +820,10 @@ func (t tileArgs) parts(n, rows int, part func(src, to reg.Register)) {
 	MOVQ(t.src, src)
 	MOVQ(t.dst, to)
 	MOVQ(U32(n), left)
-	Label("part")
+	label("part")
 	part(src, to)
 	ADDQ(t.dstPitch, to)
 	ADDQ(Imm(uint64(group/n)), src)
 	DECQ(left)
-	JNZ(LabelRef("part"))
+	JNZ(ref("part"))
 }
