@@ -18,7 +18,7 @@
 //  4. [Measure] times passes. [Measurable] says beforehand whether it can. Patterns that are to be
 //     compared are timed in one call, which interleaves their samples.
 //
-// A spec may instead have operands: tensors by value, walked in PyTorch's own order ([Operand],
+// A spec may instead have operands: tensors by value, walked in PyTorch's own order ([Value],
 // [Torch]). With threads, a pattern has parts ([Pattern.Parts]), one for each thread.
 //
 // Package session does all of this for many patterns and returns records.
