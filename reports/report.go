@@ -1,5 +1,5 @@
-// Package reports makes charts and pages from results. It knows the names of the suite's
-// benchmarks, but not how they are measured.
+// Package reports is the program's own and promises nothing. It makes charts and pages from
+// results. It knows the names of the suite's benchmarks, but not how they are measured.
 //
 //  1. Read the results of one file, or of several files to compare ([results.Read]).
 //  2. [Make] draws the charts that have data, each with its finding in words. The other charts are

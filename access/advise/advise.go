@@ -1,6 +1,6 @@
-// Package advise finds the best order, tiles and storage for walking a view on a machine. It
-// predicts every choice (package access/cost), ranks the choices, and says in words what to use and
-// why.
+// Package advise is the program's own and promises nothing. It finds the best order, tiles and
+// storage for walking a view on a machine. It predicts every choice (package access/cost), ranks
+// the choices, and says in words what to use and why.
 package advise
 
 import (

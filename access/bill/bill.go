@@ -1,6 +1,7 @@
-// Package bill prices the memory layouts of a model. For every operator of a profile (package
-// operators) it predicts how long its calls wait for memory in PyTorch's order, and how long with
-// contiguous operands. It says in words what to do about the difference.
+// Package bill is the program's own and promises nothing. It prices the memory layouts of a model.
+// For every operator of a profile (package operators) it predicts how long its calls wait for
+// memory in PyTorch's order, and how long with contiguous operands. It says in words what to do
+// about the difference.
 //
 // [Of] makes a bill. [Bill.Write] prints it, 'bench import --json' prints it as JSON, and
 // [Bill.Suite] makes a workload of the most expensive operators.

@@ -1,4 +1,5 @@
-// Package compiled runs programs and reports the accesses that their machine code makes.
+// Package compiled is the program's own and promises nothing. It runs programs and reports the
+// accesses that their machine code makes.
 //
 // [Command] builds a program: the compiler puts a call before every load and store, as for its race
 // detector (-fsanitize=thread), and our runtime replaces the detector's. So the compiler decides

@@ -1,5 +1,6 @@
-// Package cost predicts how long a pass over a pattern takes. It prices the misses of each operand
-// with the times of hits and misses that were measured on the machine.
+// Package cost is the program's own and promises nothing. It predicts how long a pass over a
+// pattern takes. It prices the misses of each operand with the times of hits and misses that were
+// measured on the machine.
 //
 // # The model
 //

@@ -1,7 +1,7 @@
-// Package kernel moves bytes at the speed of the memory: sums, fills and copies of runs, and
-// transposed copies. It uses vectors of AVX2, AVX-512 or NEON if the CPU has them, and else plain
-// Go. Every set of kernels returns the same result on every input, bit for bit, also of
-// floating-point sums.
+// Package kernel is the program's own and promises nothing. It moves bytes at the speed of the
+// memory: sums, fills and copies of runs, and transposed copies. It uses vectors of AVX2, AVX-512
+// or NEON if the CPU has them, and else plain Go. Every set of kernels returns the same result on
+// every input, bit for bit, also of floating-point sums.
 //
 // internal/gen writes the assembly of amd64 (make generate). The assembly of arm64 is written by
 // hand.

@@ -1,5 +1,5 @@
-// Package operators reads profiles of models into distinct operators, with their tensors as values:
-// shape, strides, dtype and role. It reads
+// Package operators is the program's own and promises nothing. It reads profiles of models into
+// distinct operators, with their tensors as values: shape, strides, dtype and role. It reads
 //
 //   - Kineto's chrome traces (torch.profiler with record_shapes=True),
 //   - PyTorch's execution traces (ExecutionTraceObserver, and scripts/capture/capture.py),

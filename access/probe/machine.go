@@ -1,5 +1,6 @@
-// Package probe measures what a machine's caches deliver, which often differs from what cpuid
-// states. It measures the latency, capacity and bandwidth of each level, and the reach of the TLB.
+// Package probe is the program's own and promises nothing. It measures what a machine's caches
+// deliver, which often differs from what cpuid states. It measures the latency, capacity and
+// bandwidth of each level, and the reach of the TLB.
 //
 // # The file
 //

@@ -1,5 +1,5 @@
-// Package tune finds the best tuning of the kernel sets (kernel.Tuning) on this CPU, in less than
-// two seconds, and keeps it in a file.
+// Package tune is the program's own and promises nothing. It finds the best tuning of the kernel
+// sets (kernel.Tuning) on this CPU, in less than two seconds, and keeps it in a file.
 //
 // The best tuning is measured because neither a CPU's vendor nor its cache sizes predict it. Stores
 // past the caches sped up copies of 256 MiB by a factor of 1.6 on AMD's Zen 3, and of 0.6 on an

@@ -1,5 +1,5 @@
-// Package export writes results in the formats of other programs: CSV, JSON lines,
-// github-action-benchmark's and Bencher's.
+// Package export is the program's own and promises nothing. It writes results in the formats of
+// other programs: CSV, JSON lines, github-action-benchmark's and Bencher's.
 //
 //  1. Read results ([results.Read]).
 //  2. [Records] summarizes them, with a [Record] for each benchmark and unit.

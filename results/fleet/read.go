@@ -1,5 +1,5 @@
-// Package fleet compares machines that ran one suite, and finds those that are out of line with
-// their peers.
+// Package fleet is the program's own and promises nothing. It compares machines that ran one suite,
+// and finds those that are out of line with their peers.
 //
 //  1. [Read] reads the files of all machines, or their merged file, one result at a
 //     time, into a [Matrix] of machines by benchmark.

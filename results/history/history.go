@@ -1,5 +1,5 @@
-// Package history keeps results in a folder of files in the Go benchmark format, one for each run,
-// and finds when something changed.
+// Package history is the program's own and promises nothing. It keeps results in a folder of files
+// in the Go benchmark format, one for each run, and finds when something changed.
 //
 // An entry is a file TIME-COMMIT-FINGERPRINT-HASH.txt. Three comment lines hold the format's
 // version, the commit and the time. The results follow as they were added. The last line is a

@@ -1,5 +1,5 @@
-// Package merge combines the files of many runs. Shards become one run; runs on many machines
-// follow one another.
+// Package merge is the program's own and promises nothing. It combines the files of many runs.
+// Shards become one run; runs on many machines follow one another.
 //
 // A first pass keeps only the heads and the positions of parts, so memory grows with the number of
 // files, not of samples. A second pass copies the parts in the order of the suite.

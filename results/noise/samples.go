@@ -1,5 +1,6 @@
-// Package noise finds what makes the times of a run doubtful: drift, two speeds, outliers. It
-// reports warnings with advice. A quiet machine gives none.
+// Package noise is the program's own and promises nothing. It finds what makes the times of a run
+// doubtful: drift, two speeds, outliers. It reports warnings with advice. A quiet machine gives
+// none.
 //
 //  1. Keep each benchmark's times in the order in which they were taken, in one
 //     [Series] each.

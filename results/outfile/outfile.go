@@ -1,4 +1,4 @@
-// Package outfile writes files whole or not at all. It is the program's own and promises nothing.
+// Package outfile is the program's own and promises nothing. It writes files whole or not at all.
 package outfile
 
 import (

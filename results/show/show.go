@@ -1,5 +1,5 @@
-// Package show writes names, counts and measurements for people. It is the program's own and promises
-// nothing.
+// Package show is the program's own and promises nothing. It writes names, counts and measurements
+// for people.
 package show
 
 import (

@@ -1,4 +1,5 @@
-// Package terminal lays out results for a terminal: a row for each benchmark of a group.
+// Package terminal is the program's own and promises nothing. It lays out results for a terminal: a
+// row for each benchmark of a group.
 package terminal
 
 import (

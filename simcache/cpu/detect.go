@@ -1,5 +1,5 @@
-// Package cpu returns what this CPU states about its caches and its TLB. Package simcache simulates
-// these by default ([Choose], [TLB]).
+// Package cpu is the program's own and promises nothing. It returns what this CPU states about its
+// caches and its TLB. Package simcache simulates these by default ([Choose], [TLB]).
 package cpu
 
 import (

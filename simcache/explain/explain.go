@@ -1,5 +1,5 @@
-// Package explain puts the counts of a simulation into words: which tensor misses at which level,
-// and why. It uses the counts and the loop nests.
+// Package explain is the program's own and promises nothing. It puts the counts of a simulation
+// into words: which tensor misses at which level, and why. It uses the counts and the loop nests.
 package explain
 
 import (

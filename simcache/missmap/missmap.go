@@ -1,6 +1,6 @@
-// Package missmap shows where in its arrays a program misses. For each element, it counts the
-// references of the last pass and their misses at each level. For each set of the first level, it
-// counts the lines that missed.
+// Package missmap is the program's own and promises nothing. It shows where in its arrays a program
+// misses. For each element, it counts the references of the last pass and their misses at each
+// level. For each set of the first level, it counts the lines that missed.
 package missmap
 
 import (

@@ -1,5 +1,6 @@
-// Package node says what a run records of the machine that it runs on: its CPU, memory and limits, and
-// what else the machine did. It is the program's own and promises nothing.
+// Package node is the program's own and promises nothing. It says what a run records of the machine
+// that it runs on: its CPU, memory and limits, and what else the machine did. It is the program's
+// own and promises nothing.
 package node
 
 import (

@@ -1,7 +1,7 @@
-// Package strict reads YAML files that people write by hand. Every error begins with file, line and
-// column and says what would be right, such as the known keys. A file is one document of plain
-// values, lists and mappings. Anchors, aliases, tags and deep nesting are refused, because a few
-// bytes of them can demand gigabytes.
+// Package strict is the program's own and promises nothing. It reads YAML files that people write
+// by hand. Every error begins with file, line and column and says what would be right, such as the
+// known keys. A file is one document of plain values, lists and mappings. Anchors, aliases, tags
+// and deep nesting are refused, because a few bytes of them can demand gigabytes.
 package strict
 
 import (
