@@ -44,8 +44,11 @@ func (f *reportFlags) run(c call, paths []string) error {
 		return err
 	}
 	dir := f.dir
-	if name := filepath.Base(dir); name == "index.html" || name == "fleet.html" {
+	name, endings := filepath.Base(dir), []string{".png", ".svg", ".html", ".md", ".pdf"}
+	if name == "index.html" || name == "fleet.html" {
 		dir = filepath.Dir(dir) // --out may name the page in it
+	} else if _, err := os.Stat(dir); err != nil && slices.Contains(endings, filepath.Ext(name)) {
+		return fmt.Errorf("--out %s: want a folder, for all charts and their page", f.dir)
 	}
 	options := reports.Options{Command: commandLine()}
 	if f.theme.set {
