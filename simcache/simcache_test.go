@@ -273,13 +273,13 @@ func TestNestRefusals(t *testing.T) {
 		return nest.Nest{Trips: []int{10}, Operands: []nest.Operand{o}}
 	}
 	for want, n := range map[string]nest.Nest{
-		"loop 0 has -1 trips":    {Trips: []int{-1}, Operands: []nest.Operand{op}},
-		"more accesses than":     {Trips: []int{1 << 62, 4}},
-		"1 strides for 2 loops":  {Trips: []int{1, 1}, Operands: []nest.Operand{op}},
-		"width 0 is not":         with(func(o *nest.Operand) { o.Width = 0 }),
-		"leaves the address":     with(func(o *nest.Operand) { o.Strides = []int{-1 << 40} }),
-		"base 0xffffffffffffffe": with(func(o *nest.Operand) { o.Base = 1<<64 - 32 }),
-		"operand 0 (a): stride":  with(func(o *nest.Operand) { o.Strides = []int{1 << 62} }),
+		"loop 0 has -1 trips":                     {Trips: []int{-1}, Operands: []nest.Operand{op}},
+		"more accesses than":                      {Trips: []int{1 << 62, 4}},
+		"1 strides for 2 loops":                   {Trips: []int{1, 1}, Operands: []nest.Operand{op}},
+		"width 0 is not":                          with(func(o *nest.Operand) { o.Width = 0 }),
+		"leaves the address":                      with(func(o *nest.Operand) { o.Strides = []int{-1 << 40} }),
+		"base 0xffffffffffffffe":                  with(func(o *nest.Operand) { o.Base = 1<<64 - 32 }),
+		"access of a at 0x100000000 with strides": with(func(o *nest.Operand) { o.Strides = []int{1 << 62} }),
 	} {
 		h := hierarchy(t, geometry(t, "1024,2,64"), geometry(t, "4096,2,64"))
 		if _, err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {

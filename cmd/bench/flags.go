@@ -201,9 +201,9 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 		"elements between the tensor's rows; these run along its last dim")
 	p.with.add(flags, "with", "shape", layouts.ParseShape,
 		"sizes of the tensor that --op add adds, such as 1x4000")
-	p.from.add(flags, "from", "tag", layouts.ParseTag, "format of oneDNN in which the tensor is "+
+	p.from.add(flags, "from", "tag", parseTag, "format of oneDNN in which the tensor is "+
 		"stored; such as abcd or nChw16c, with --op sum, fill or reorder")
-	p.to.add(flags, "to", "tag", layouts.ParseTag,
+	p.to.add(flags, "to", "tag", parseTag,
 		"format that --op reorder makes of it, such as ABcd16b16a2b")
 }
 
@@ -307,4 +307,15 @@ func checkBy(label string) error {
 		return fmt.Errorf("--by %s: %w", label, err)
 	}
 	return nil
+}
+
+// parseTag also reads a format in capitals, such as NCHW.
+func parseTag(text string) (layouts.Tag, error) {
+	tag, err := layouts.ParseTag(text)
+	if err != nil && text == strings.ToUpper(text) {
+		if lower, other := layouts.ParseTag(strings.ToLower(text)); other == nil {
+			return lower, nil
+		}
+	}
+	return tag, err
 }

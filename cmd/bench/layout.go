@@ -59,7 +59,7 @@ func newLayout() *cobra.Command {
 	pattern.view.most = maxViews
 	cmd.Flags().StringVarP(&out, "out", "o", "", "draw to a `file` that ends in .svg or .png; "+
 		"with --view twice both views stand above their storage")
-	format.add(cmd.Flags(), "format", "tag", layouts.ParseTag,
+	format.add(cmd.Flags(), "format", "tag", parseTag,
 		"store the tensor in a format of oneDNN instead, such as nChw16c or ABcd16b16a2b")
 	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat,
 		"store an example in a sparse format: coo, csr, csc, bsr or bsc")

@@ -30,7 +30,11 @@
 // The package knows nothing of tensors, caches or time.
 package nest
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
 
 // A Kind is the kind of an access.
 type Kind uint8
@@ -71,13 +75,19 @@ func (n Nest) Iterations() int {
 	return product
 }
 
-// Check refuses a nest that cannot be walked: negative trips, strides that are not one per trip,
-// and what [Program.Check] refuses.
+// Check refuses a nest that cannot be walked: negative trips, more accesses than an int can count,
+// strides that are not one per trip, and what [Program.Check] refuses.
 func (n Nest) Check() error {
+	accesses := uint64(max(len(n.Operands), 1))
 	for l, t := range n.Trips {
 		if t < 0 {
 			return fmt.Errorf("loop %d has %d trips", l, t)
 		}
+		high, low := bits.Mul64(accesses, uint64(max(t, 1)))
+		if high != 0 || low > math.MaxInt {
+			return fmt.Errorf("trips %v make more accesses than an int can count", n.Trips)
+		}
+		accesses = low
 	}
 	for _, op := range n.Operands {
 		if len(op.Strides) != len(n.Trips) {
