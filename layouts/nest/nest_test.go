@@ -398,7 +398,7 @@ func TestCheck(t *testing.T) {
 		"": {Trips: []int{2},
 			Operands: []Operand{op(math.MaxInt-8, 4, 4), op(4, 4, -4)}},
 		"loop 1 has -1 trips": {Trips: []int{2, -1}},
-		"about 1.84e+19 accesses are more than an int can count": {Trips: []int{1 << 32, 1 << 32},
+		"trips [4294967296 4294967296] make more accesses than an int can count": {Trips: []int{1 << 32, 1 << 32},
 			Operands: []Operand{op(0, 1, 0, 0)}},
 		"access of x: 1 strides for 2 loops":   {Trips: []int{1, 1}, Operands: []Operand{op(0, 1, 1)}},
 		"access of x: width 0 is not positive": {Operands: []Operand{op(0, 0)}},
