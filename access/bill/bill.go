@@ -120,7 +120,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 		item.price(prices)
 		b.Ns += item.Ns
 		b.Layout += item.Layout
-		b.Bytes = plus(b.Bytes, item.Bytes)
+		b.Bytes = operators.Plus(b.Bytes, item.Bytes)
 	}
 	if b.Ns > 0 {
 		b.Share = b.Layout / b.Ns
@@ -134,14 +134,6 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 			cmp.Compare(y.Bytes, x.Bytes))
 	})
 	return b, nil
-}
-
-// plus returns a + b, both at least 0, and at most math.MaxInt64.
-func plus(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 func (i *Item) price(prices []priced) {

@@ -147,7 +147,7 @@ func (w *walks) together(p named, innermost bool, others []tensor) {
 			dims = slices.Insert(dims, p.first, len(p.sizes)+len(order)-1-d)
 		}
 	}
-	operands, rest := []walked{w.operand(p.table, kinds[p.table.Role])}, []tensor(nil)
+	operands, rest := []walked{w.operand(p.table, kindOf(p.table))}, []tensor(nil)
 	written := p.table.Role != operators.Input
 	for _, o := range others {
 		l, err := o.Layout()
@@ -162,7 +162,7 @@ func (w *walks) together(p named, innermost bool, others []tensor) {
 		o.Shape = p.table.Shape
 		strides := slices.Delete(l.Strides(), p.first, p.first+1)
 		o.Strides = slices.Insert(strides, p.first, inTurn(order, l.Stride(p.first))...)
-		operands = append(operands, w.operand(o, kinds[o.Role]))
+		operands = append(operands, w.operand(o, kindOf(o)))
 	}
 	if written {
 		w.add(access.Add, dims, operands...)

@@ -13,7 +13,6 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -115,9 +114,6 @@ const (
 	setUpByte = 2 * time.Nanosecond
 )
 
-// roleNames are the words of a suite's file.
-var roleNames = [...]string{nest.Read: "input", nest.Write: "output", nest.Modify: "in-place"}
-
 // entry writes an entry with its twin, if the limits allow.
 func (s *suite) entry(i Item, spec access.Spec) bool {
 	twin, err := spec.Contiguous()
@@ -149,7 +145,7 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	}
 	s.text.WriteString("    operands:\n")
 	for _, o := range spec.Operands {
-		fmt.Fprintf(&s.text, "      - {role: %s, shape: %s, strides: %s, dtype: %s}\n", roleNames[o.Kind],
+		fmt.Fprintf(&s.text, "      - {role: %s, shape: %s, strides: %s, dtype: %s}\n", uses[o.Kind],
 			layouts.FormatShape(o.Layout.Shape()), list(o.Layout.Strides()), o.DType)
 	}
 	if both {

@@ -37,7 +37,7 @@ func (w *walks) elementwise() bool {
 			operands = append(operands, w.operand(w.converted(o), nest.Read))
 		default:
 			written = true
-			operands = append(operands, w.operand(o, kinds[o.Role]))
+			operands = append(operands, w.operand(o, kindOf(o)))
 		}
 	}
 	result := w.allocated(operands)
@@ -89,8 +89,10 @@ func (w *walks) norm() bool {
 	return w.elementwise()
 }
 
-var kinds = map[operators.Use]nest.Kind{operators.Input: nest.Read,
-	operators.Output: nest.Write, operators.InPlace: nest.Modify}
+// uses are the words of kinds of access.
+var uses = []operators.Use{operators.Input, operators.Output, operators.InPlace}
+
+func kindOf(o tensor) nest.Kind { return nest.Kind(slices.Index(uses, o.Role)) }
 
 // lists lowers an operator on lists as one operator for each place in them.
 func (w *walks) lists() bool {

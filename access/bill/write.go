@@ -115,7 +115,7 @@ func (b *Bill) rest(shown []Item) []string {
 		case !i.Class.Touches(): // it only calls others, or needs no memory
 		case i.Predicted == nil:
 			unpriced += i.Calls
-			bytes = plus(bytes, i.Bytes)
+			bytes = operators.Plus(bytes, i.Bytes)
 			if !slices.Contains(names, i.Op) {
 				names = append(names, i.Op)
 			}
@@ -123,24 +123,17 @@ func (b *Bill) rest(shown []Item) []string {
 			calls += i.Calls
 		}
 	}
-	var words, hidden []string
-	if calls > 0 {
-		hidden = append(hidden, explain.Counted(calls, "call"))
-	}
-	if views > 0 {
-		hidden = append(hidden, explain.Counted(views, "view")+" (free)")
-	}
-	if hidden != nil {
-		words = append(words, "Not shown: "+strings.Join(hidden, ", ")+".")
+	var words []string
+	if calls+views > 0 {
+		words = append(words, fmt.Sprintf("Not shown: %s, %s (free).",
+			explain.Counted(calls, "call"), explain.Counted(views, "view")))
 	}
 	if unpriced > 0 {
-		more := ""
 		if len(names) > 5 {
-			names, more = names[:5], " and others"
+			names = append(names[:5], "and others")
 		}
-		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.",
-			explain.Counted(unpriced, "call"), explain.Say("%d", bytes),
-			strings.Join(names, ", "), more))
+		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s.",
+			explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", ")))
 	}
 	say := func(calls int, text string) {
 		if calls > 0 {

@@ -145,7 +145,7 @@ func skipIn(skipped *map[[2]string]*Skipped, op, reason string, calls int, bytes
 		(*skipped)[key] = s
 	}
 	s.Calls += calls
-	s.Bytes = plus(s.Bytes, bytes)
+	s.Bytes = Plus(s.Bytes, bytes)
 }
 
 const maxSkipped = 1000
@@ -275,7 +275,7 @@ func (b *bill) add(t *trace, step bool) {
 		if !op.Class.Touches() {
 			continue
 		}
-		op.Bytes = plus(op.Bytes, sig.bytes)
+		op.Bytes = Plus(op.Bytes, sig.bytes)
 		if chain := b.chain(t, i); chain != "" {
 			if callers := b.callers[at]; len(callers) >= maxCallers && callers[chain] == 0 {
 				chain = "(others)"

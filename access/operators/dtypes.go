@@ -80,7 +80,7 @@ func (b *bill) weigh(traces []*trace) {
 		unsaid := false
 		for _, o := range sig.inputs {
 			unsaid = unsaid || o.unsaid()
-			bytes[o.DType] = plus(bytes[o.DType], times(o.Bytes(), calls[i]))
+			bytes[o.DType] = Plus(bytes[o.DType], times(o.Bytes(), calls[i]))
 		}
 		if unsaid {
 			lists += calls[i]
@@ -101,11 +101,11 @@ func (b *bill) weigh(traces []*trace) {
 				sig.inputs[j].DType = most
 			}
 			if !unread {
-				sig.bytes = plus(sig.bytes, sig.inputs[j].moved())
+				sig.bytes = Plus(sig.bytes, sig.inputs[j].moved())
 			}
 		}
 		for _, o := range sig.outputs {
-			sig.bytes = plus(sig.bytes, o.moved())
+			sig.bytes = Plus(sig.bytes, o.moved())
 		}
 	}
 }

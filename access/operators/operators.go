@@ -156,7 +156,7 @@ func (t *Tally) add(o Tensor, calls int) {
 		return
 	}
 	count := func(n *int, bytes *int64) {
-		*n, *bytes = *n+calls, plus(*bytes, times(o.Bytes(), calls))
+		*n, *bytes = *n+calls, Plus(*bytes, times(o.Bytes(), calls))
 	}
 	count(&t.All, &t.Bytes)
 	if dense := l.IsDense(); dense && !l.IsContiguous() {
@@ -166,8 +166,8 @@ func (t *Tally) add(o Tensor, calls int) {
 	}
 }
 
-// plus returns a + b, both at least 0, and at most math.MaxInt64.
-func plus(a, b int64) int64 {
+// Plus returns a + b, both at least 0, and at most math.MaxInt64.
+func Plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
