@@ -129,7 +129,8 @@ func (s *Spec) checkOperands() error {
 func (s *Spec) operands() string {
 	var all []string
 	for _, o := range s.Operands {
-		word := [...]string{nest.Read: "input", nest.Write: "output", nest.Modify: "in-place"}[o.Kind]
+		word := [...]string{nest.Read: "input", nest.Write: "output",
+			nest.Modify: "in-place"}[o.Kind]
 		all = append(all, word+" "+o.text())
 	}
 	return strings.Join(all, ", ")

@@ -141,7 +141,8 @@ func stream(n int) Comparison {
 // caches, but not their conflict sets.
 func pitch(n int) (c Comparison) {
 	for _, pad := range []int{0, rowPad} {
-		c = append(c, of(Sum, "", "Pitch/op=sum/order=col/shape=%dx%[1]d/dtype=int32/pad=%d", n, pad))
+		c = append(c, of(Sum, "", "Pitch/op=sum/order=col/shape=%dx%[1]d/dtype=int32/pad=%d", n,
+			pad))
 	}
 	return c
 }

@@ -142,7 +142,8 @@ func parameter(text string) (p param) {
 		text, p.other, _ = strings.Cut(strings.TrimSuffix(text, "...)"), " or (")
 		p.kind = intOrList
 	default:
-		p.kind = map[string]paramKind{"dtype": aDType, "memory_format": aFormat, "data": aNest}[text]
+		p.kind = map[string]paramKind{"dtype": aDType, "memory_format": aFormat,
+			"data": aNest}[text]
 		if p.keyword && p.kind == oneInt {
 			p.kind = anything
 		}
@@ -156,7 +157,9 @@ func parameter(text string) (p param) {
 // tuple. expand_as and its like take the shape of the other tensor. PyTorch's H and mH also
 // conjugate complex numbers, which moves nothing.
 var viewOps = sortedOps([]viewOp{
-	conjugating("adjoint()", func(l Layout) (Layout, error) { return l.matrices("adjoint", false) }),
+	conjugating("adjoint()", func(l Layout) (Layout, error) {
+		return l.matrices("adjoint", false)
+	}),
 	row("as_strided((size...), (stride...), storage_offset=None)",
 		func(s site, a arguments) (to site, err error) {
 			at := a.or(2, s.layout.offset)
@@ -195,12 +198,13 @@ var viewOps = sortedOps([]viewOp{
 	row("slice(dim=0, start=None, end=None, step=1)", func(l Layout, a arguments) (Layout, error) {
 		return l.Slice(a.int(0), a.int(1), a.or(2, math.MaxInt), a.int(3))
 	}),
-	row("split(split_size or (split_size...), dim=0)", func(l Layout, a arguments) (several, error) {
-		if a[0].list {
-			return l.splitSizes(a.list(0), a.int(1))
-		}
-		return l.split(a.int(0), a.int(1))
-	}),
+	row("split(split_size or (split_size...), dim=0)",
+		func(l Layout, a arguments) (several, error) {
+			if a[0].list {
+				return l.splitSizes(a.list(0), a.int(1))
+			}
+			return l.split(a.int(0), a.int(1))
+		}),
 	row("split_with_sizes((split_sizes...), dim=0)", func(l Layout, a arguments) (several, error) {
 		return l.splitSizes(a.list(0), a.int(1))
 	}),

@@ -137,7 +137,9 @@ func integer[T wholeNumber](name string, others ...string) dtypeRow {
 func floating[T Element](name string, most float64, get func(T) float64, put func(scalar) T,
 	others ...string) dtypeRow {
 	return newRow(name, kindFloating, most,
-		func(v T) scalar { return scalar{kind: kindFloating, c: complex(get(v), 0)} }, put, others...)
+		func(v T) scalar {
+			return scalar{kind: kindFloating, c: complex(get(v), 0)}
+		}, put, others...)
 }
 
 func (d DType) row() *dtypeRow { return &dtypes[min(d, Undefined)] }
@@ -253,5 +255,7 @@ type Real interface {
 
 // dtypeFor returns the DType of a Go type.
 func dtypeFor[T Element]() DType {
-	return DType(slices.IndexFunc(dtypes[:], func(r dtypeRow) bool { return r.zero == any(*new(T)) }))
+	return DType(slices.IndexFunc(dtypes[:], func(r dtypeRow) bool {
+		return r.zero == any(*new(T))
+	}))
 }

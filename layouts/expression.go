@@ -218,7 +218,9 @@ func (e Expression) shown(s site, known bool) (x *Tensor, base bool) {
 		return nil, false
 	}
 	if places {
-		e.made.dtype, e.made.elements = Int64, func(i int) scalar { return whole(kindInteger, int64(i)) }
+		e.made.dtype, e.made.elements = Int64, func(i int) scalar {
+			return whole(kindInteger, int64(i))
+		}
 	}
 	first, err := e.made.tensor()
 	switch {

@@ -67,7 +67,8 @@ func (s site) repeat(counts []int) (site, error) {
 	l := s.layout
 	lead := len(counts) - l.Rank()
 	if lead < 0 {
-		return site{}, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts), l.Rank())
+		return site{}, fmt.Errorf("repeat: %d counts for a tensor of %d dims",
+			len(counts), l.Rank())
 	}
 	source, shape := Layout{offset: l.offset}, make([]int, len(counts))
 	for i, k := range counts {
@@ -77,7 +78,8 @@ func (s site) repeat(counts []int) (site, error) {
 		}
 		var ok bool
 		if shape[i], ok = mulInt(k, n); shape[i] < 0 || !ok {
-			return site{}, fmt.Errorf("repeat: count %d of dim %d of size %d gives no size", k, i, n)
+			return site{}, fmt.Errorf("repeat: count %d of dim %d of size %d gives no size", k, i,
+				n)
 		}
 		source.shape = append(source.shape, k, n)
 		source.strides = append(source.strides, 0, stride)

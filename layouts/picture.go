@@ -61,7 +61,8 @@ func (p Picture) Text() (words, drawing string, err error) {
 			return "", "", fmt.Errorf("view %q: %w", view, err)
 		}
 		if len(all) > 1 {
-			one, drawn = fmt.Sprintf("view %v\n%s", view, one), fmt.Sprintf("\nview %v%s", view, drawn)
+			one, drawn = fmt.Sprintf("view %v\n%s", view, one),
+				fmt.Sprintf("\nview %v%s", view, drawn)
 		}
 		if i > 0 {
 			words += "\n"

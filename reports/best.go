@@ -93,13 +93,14 @@ func best(d *data) (*figure, error) {
 	b.tensors = b.tensors[:min(all, maxTensors)]
 	first := b.tensors[0]
 	slices.Reverse(b.tensors) // the first is at the top
-	h := heatMap{&d.look, len(b.caches), len(b.tensors), func(column, row int) (color.Color, string) {
-		c, ok := b.cells[[2]string{b.tensors[row], b.caches[column]}]
-		if !ok {
-			return d.look.paper, ""
-		}
-		return d.look.gainColor(c.gain()), c.text()
-	}}
+	h := heatMap{&d.look, len(b.caches), len(b.tensors),
+		func(column, row int) (color.Color, string) {
+			c, ok := b.cells[[2]string{b.tensors[row], b.caches[column]}]
+			if !ok {
+				return d.look.paper, ""
+			}
+			return d.look.gainColor(c.gain()), c.text()
+		}}
 	p, below := d.look.newHeatMap(h, "caches", "", ticksOf(b.caches, maxCaches, 32),
 		ticksOf(b.tensors, maxTensors, 40))
 	at := slices.MaxFunc(b.caches, func(x, y string) int {

@@ -55,7 +55,8 @@ func (b Bill) Write(dir string) (path string, err error) {
 }
 
 func (b Bill) table(longest float64) table {
-	t := newTable("operators", "What costs most", "operator", "what to do", "calls", "layout", "time",
+	t := newTable("operators", "What costs most", "operator", "what to do", "calls",
+		"layout", "time",
 		"bars")
 	for _, r := range b.Rows[:min(len(b.Rows), maxRows)] {
 		t.addRow(r.Operator, r.Verdict)

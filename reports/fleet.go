@@ -163,7 +163,8 @@ func (f Fleet) tables() []table {
 		}
 	}
 	if more := len(f.order) - maxMachines; more > 0 {
-		all.Note = fmt.Sprintf("%d more machines, all closer to their peers, are in fleet.csv.", more)
+		all.Note = fmt.Sprintf("%d more machines, all closer to their peers, are in fleet.csv.",
+			more)
 	}
 	if f.Findings == nil {
 		return []table{all}
@@ -174,14 +175,17 @@ func (f Fleet) tables() []table {
 func (f Fleet) notes() []string {
 	test := fmt.Sprintf("%s, each of a machine against those of the same CPU: the median over "+
 		"benchmarks of its time against the peers' median, in units of the peers' median absolute "+
-		"deviation. The chance is the probability that any machine in line in the whole fleet seems "+
-		"this far out (Holm); findings have at most %v.", counted(f.judged.Tests, "test"), fleetAlpha)
+		"deviation. The chance is the probability that any machine in line in the whole "+
+		"fleet seems "+
+		"this far out (Holm); findings have at most %v.",
+		counted(f.judged.Tests, "test"), fleetAlpha)
 	if sees := f.sees(); sees != "" {
 		test += fmt.Sprintf(" With these peers, a machine is found if it takes at least %s times "+
 			"their time; more peers would show smaller differences.", sees)
 	}
 	if f.judged.Untested > 0 {
-		test += fmt.Sprintf(" Machines with fewer than 7 peers are not tested: %d.", f.judged.Untested)
+		test += fmt.Sprintf(" Machines with fewer than 7 peers are not tested: %d.",
+			f.judged.Untested)
 	}
 	return []string{test, "A ratio is to the peers' median; more is slower. The columns: all " +
 		"benchmarks; those whose data fit in the caches; those that miss the last cache; the " +

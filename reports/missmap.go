@@ -168,7 +168,8 @@ func (p *mapPicture) named(title string) *plot.Plot {
 
 func (p *mapPicture) array(m *missmap.Map, a *missmap.Array) *plot.Plot {
 	one := p.named(a.Name())
-	one.X.Min, one.X.Max, one.Y.Min, one.Y.Max = -0.5, float64(a.Cols)-0.5, -0.5, float64(a.Rows)-0.5
+	one.X.Min, one.X.Max, one.Y.Min, one.Y.Max = -0.5, float64(a.Cols)-0.5, -0.5,
+		float64(a.Rows)-0.5
 	var across, down plot.ConstantTicks
 	for _, col := range evenly(a.Cols, 8) {
 		across = append(across, plot.Tick{Value: float64(col), Label: strconv.Itoa(col * a.Wide)})
@@ -204,7 +205,8 @@ func (l lineEnds) Plot(c draw.Canvas, p *plot.Plot) {
 		for col := range l.of.Cols {
 			if l.of.Splits(row, col, l.line) {
 				x, y := toX(float64(col)-0.5), float64(l.of.Rows-1-row)
-				c.StrokeLine2(draw.LineStyle{Color: l.ink, Width: 0.6}, x, toY(y-0.5), x, toY(y+0.5))
+				c.StrokeLine2(draw.LineStyle{Color: l.ink, Width: 0.6}, x, toY(y-0.5),
+					x, toY(y+0.5))
 			}
 		}
 	}

@@ -37,9 +37,12 @@ func mountain(d *data) (*figure, error) {
 		return nil, nil
 	}
 	across, up := least(strides), least(sizes)
-	all := slices.SortedFunc(maps.Values(by), func(a, b bandwidth) int { return a.stride - b.stride })
+	all := slices.SortedFunc(maps.Values(by), func(a, b bandwidth) int {
+		return a.stride - b.stride
+	})
 	low, high := slices.MinFunc(all, byBandwidth), slices.MaxFunc(all, byBandwidth)
-	colors, err := viridis(math.Log(low.gib/1.01), math.Log(high.gib*1.01)) // a cell has a range too
+	// a cell has a range too
+	colors, err := viridis(math.Log(low.gib/1.01), math.Log(high.gib*1.01))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +117,8 @@ func mountainSentence(low, high bandwidth, cells int) string {
 		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", show.Bytes(low.stride),
 			show.Bytes(low.size), brief(low.gib))
 	case low.gib == high.gib:
-		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.", brief(low.gib))
+		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.",
+			brief(low.gib))
 	}
 	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest "+
 		"reading every %s of %s (%s GiB/s).",

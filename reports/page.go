@@ -37,7 +37,8 @@ var (
 
 // pageTemplate is parsed at its first use, since most commands make no page.
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"prose": prose}).Parse(pageText))
+	return template.Must(template.New("page").Funcs(
+		template.FuncMap{"prose": prose}).Parse(pageText))
 })
 
 // unbroken matches flags and arrows, which browsers would break after a hyphen.
@@ -149,7 +150,8 @@ func (r Report) page() ([]byte, error) {
 	p := page{
 		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
 		Machine: strings.Split(r.Machine, "\n"), Warnings: r.Warnings, Absent: r.Absent,
-		Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Config: r.settings(), Commands: several(r.Commands), Report: r.command,
+		Tables: slices.Concat(r.changes(), tables(r.Rows, maxRows)), Config: r.settings(),
+		Commands: several(r.Commands), Report: r.command,
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {
 		p.Commands = []string{"bench run -o out/run.txt"}

@@ -112,7 +112,8 @@ func Make(set *results.Set, o Options) (Report, error) {
 	return r, nil
 }
 
-// charts draws the charts that have data. The chart of the others shows what is not in those before.
+// charts draws the charts that have data. The chart of the others shows what is not in those
+// before.
 func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	charts := make([]Chart, len(makers))
 	done := func() {}
@@ -243,7 +244,8 @@ func write(dir string, files []output) (paths []string, err error) {
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
 		if !ours && outfile.Foreign(path, func([]byte) bool { return false }) {
-			return nil, fmt.Errorf("%s is there, and is not a page of bench report: give a folder of "+
+			return nil, fmt.Errorf("%s is there, and is not a page of bench report: give a "+
+				"folder of "+
 				"its own", path)
 		}
 	}

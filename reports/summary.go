@@ -23,7 +23,8 @@ func (r Report) summary() string {
 	for _, a := range r.Absent {
 		fmt.Fprintf(&b, "- %s: `%s`\n", a.Title, a.Command)
 	}
-	b.WriteString("\n## All results\n\nTimes are medians, ± is the half width of their 95% confidence " +
+	b.WriteString("\n## All results\n\nTimes are medians, ± is the half width of their 95% " +
+		"confidence " +
 		"interval. Misses are simulated and exact, for one pass in the steady state.\n")
 	for _, t := range tables(r.Rows, len(r.Rows)) {
 		t.markdown(&b)

@@ -152,7 +152,9 @@ func (t *table) addKeys(rows []results.Row) {
 		}
 	}
 	if whole || keys == nil {
-		t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(rows[i].Name)} })
+		t.add("benchmark", false, func(i int) tableCell {
+			return tableCell{Text: clip(rows[i].Name)}
+		})
 		return
 	}
 	if i := slices.Index(keys, "kernel"); i >= 0 { // last, as in the names

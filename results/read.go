@@ -59,8 +59,8 @@ func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, er
 	return set, nil
 }
 
-// withOwn says what this program's units are, whatever a file says: it may be cut out of another, or
-// come from a stranger.
+// withOwn says what this program's units are, whatever a file says: it may be cut out of another,
+// or come from a stranger.
 func withOwn(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	all := maps.Clone(units)
 	for _, u := range Units {

@@ -1,6 +1,7 @@
 // Package results stores measurements: records in the Go benchmark format
-// (https://golang.org/design/14313-benchmark-format), and summaries of them. Use it with golang.org/x/perf's benchfmt, benchproc and benchmath, and its files with benchstat. It
-// does not know how a result was measured.
+// (https://golang.org/design/14313-benchmark-format), and summaries of them. Use it with
+// golang.org/x/perf's benchfmt, benchproc and benchmath, and its files with benchstat. It does not
+// know how a result was measured.
 //
 // A result goes through these steps, as the example shows:
 //

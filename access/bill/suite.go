@@ -145,7 +145,8 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	}
 	s.text.WriteString("    operands:\n")
 	for _, o := range spec.Operands {
-		fmt.Fprintf(&s.text, "      - {role: %s, shape: %s, strides: %s, dtype: %s}\n", uses[o.Kind],
+		fmt.Fprintf(&s.text, "      - {role: %s, shape: %s, strides: %s, dtype: %s}\n",
+			uses[o.Kind],
 			layouts.FormatShape(o.Layout.Shape()), list(o.Layout.Strides()), o.DType)
 	}
 	if both {

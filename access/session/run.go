@@ -188,7 +188,8 @@ func (s *Session) uncounted(i int) (remarks []string) {
 	}
 	for k, c := range s.counts[i] {
 		if c.Uncounted != "" {
-			remarks = append(remarks, fmt.Sprintf("no LL-misses/op: %s: its threads share LL, and %s",
+			remarks = append(remarks, fmt.Sprintf(
+				"no LL-misses/op: %s: its threads share LL, and %s",
 				s.Comparisons[i][k].Name, c.Uncounted))
 		}
 	}

@@ -51,7 +51,8 @@ func studies() (all []study) {
 			name: fmt.Sprintf("Sets/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d/columns=%d", n,
 				n, pad, columns),
 			spec: access.Spec{Op: access.Sum, Shape: []int{n, n + pad}, DType: layouts.Int32,
-				View: layouts.MustParseChain(fmt.Sprintf("narrow(1,0,%d)", columns)), Order: access.Col},
+				View:  layouts.MustParseChain(fmt.Sprintf("narrow(1,0,%d)", columns)),
+				Order: access.Col},
 			count: setMisses,
 		})
 	}

@@ -211,7 +211,8 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 			return nil, doc.Refuse(t.Shape.node, err)
 		}
 		if n := len(s.spec.Shape); n > maxRank {
-			return nil, doc.Refuse(t.Shape.node, fmt.Errorf("%d dims (want at most %d)", n, maxRank))
+			return nil, doc.Refuse(t.Shape.node,
+				fmt.Errorf("%d dims (want at most %d)", n, maxRank))
 		}
 		dtype := "float32"
 		if t.DType.node != nil {

@@ -50,7 +50,8 @@ func addHelp(cmd *cobra.Command) {
 }
 
 func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{Use: "help [verb]", Short: "Print all flags of a verb, with more examples",
+	return &cobra.Command{Use: "help [verb]",
+		Short: "Print all flags of a verb, with more examples",
 		RunE: func(_ *cobra.Command, args []string) error {
 			found, rest, _ := root.Find(args)
 			if found == root && len(args) > 0 || len(rest) > 0 {

@@ -55,11 +55,14 @@ func newImport() *cobra.Command {
 	flags.IntVar(&f.top, "top", 15, "rows of the table")
 	flags.BoolVar(&f.step, "step", false, "simulate all calls of an execution trace in sequence")
 	flags.BoolVar(&f.asJSON, "json", false, "print the whole bill as JSON")
-	flags.StringVar(&f.suite, "suite", "", "`file` for a workload of the most expensive operators; bench run --suite times it")
-	flags.DurationVar(&f.budget, "budget", time.Minute, "about how long a run of that workload may take; set-up included")
+	flags.StringVar(&f.suite, "suite", "", "`file` for a workload of the most expensive "+
+		"operators; bench run --suite times it")
+	flags.DurationVar(&f.budget, "budget", time.Minute,
+		"about how long a run of that workload may take; set-up included")
 	flags.StringVarP(&f.dir, "out", "o", "", "`folder` for a page with bars")
 	f.order = oneOf("order", access.Torch.String())
-	flags.Var(&f.order, "order", "order in which that workload walks operands; only torch so far, which is PyTorch 1.13's")
+	flags.Var(&f.order, "order", "order in which that workload walks operands; only torch so "+
+		"far, which is PyTorch 1.13's")
 	f.modelFlags.add(flags)
 	return cmd
 }
@@ -85,7 +88,8 @@ func (f *importFlags) check(c call) error {
 
 func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	if len(names) == 0 {
-		return errors.New("no file: bench import wants a profile (such as bench import trace.json.gz)")
+		return errors.New("no file: bench import wants a profile (such as bench import " +
+			"trace.json.gz)")
 	}
 	if err := f.check(c); err != nil {
 		return err
@@ -124,14 +128,16 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	return made.Write(c.out, f.top, columns(c.out))
 }
 
-func readProfile(ctx context.Context, c call, meter *progress.Meter, names []string) (*operators.Profile, error) {
+func readProfile(ctx context.Context, c call, meter *progress.Meter,
+	names []string) (*operators.Profile, error) {
 	meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
 	return operators.ReadFiles(ctx, c.in, meter.Step, names...)
 }
 
 func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.suite != "" {
-		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: node.ThisMachine().Available / 2})
+		text, err := b.Suite(bill.Limits{Budget: f.budget,
+			Memory: node.ThisMachine().Available / 2})
 		if err == nil {
 			err = outfile.WriteFile(f.suite, text)
 		}
@@ -143,10 +149,13 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.dir == "" {
 		return nil
 	}
-	page := reports.Bill{Sources: b.Lead(), Facts: b.PredictedFor(), Sentence: b.Sentence(), Warnings: b.Warnings, Notes: b.Notes(), Command: commandLine()}
+	page := reports.Bill{Sources: b.Lead(), Facts: b.PredictedFor(), Sentence: b.Sentence(),
+		Warnings: b.Warnings, Notes: b.Notes(), Command: commandLine()}
 	for _, i := range b.Worst(100) {
-		page.Rows = append(page.Rows, reports.BillRow{Operator: i.Op, Tensors: i.Tensors(), Verdict: i.Said(), Calls: fmt.Sprint(i.Calls),
-			Layout: advise.Duration(i.Layout), Time: advise.Duration(i.Ns), LayoutNs: i.Layout, Ns: i.Ns})
+		page.Rows = append(page.Rows, reports.BillRow{Operator: i.Op, Tensors: i.Tensors(),
+			Verdict: i.Said(), Calls: fmt.Sprint(i.Calls),
+			Layout: advise.Duration(i.Layout), Time: advise.Duration(i.Ns),
+			LayoutNs: i.Layout, Ns: i.Ns})
 	}
 	written, err := page.Write(f.dir)
 	if err != nil {

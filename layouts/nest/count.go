@@ -206,7 +206,8 @@ func (c *counter) plus(a, b int) int {
 // constant. No part of a condition may change with the variables around it.
 func (c *counter) degree(l *Loop, first, trips int) (degree int, ok bool) {
 	last := first + (trips-1)*l.Step
-	at := checker{around: append(slices.Clone(c.around), part{l, min(first, last), max(first, last)})}
+	at := checker{around: append(slices.Clone(c.around),
+		part{l, min(first, last), max(first, last)})}
 	return at.degree(l.Body)
 }
 

@@ -384,7 +384,8 @@ func (m *Matrix) unlike(group []int, i int, key string) []string {
 	}
 	for value, n := range count {
 		if own := of(i); value != own && value != "" && 2*n > len(group) {
-			return []string{fmt.Sprintf("%s: %s, the peers' %s", key, cmp.Or(own, "unknown"), value)}
+			return []string{fmt.Sprintf("%s: %s, the peers' %s", key,
+				cmp.Or(own, "unknown"), value)}
 		}
 	}
 	return nil

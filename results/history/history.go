@@ -221,7 +221,8 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 	if err := set.Complete(); err != nil {
 		all = append(all, "it"+strings.TrimPrefix(err.Error(), name)+lacks)
 	} else if shard := set.Comment(results.ShardKey); shard != "" {
-		all = append(all, fmt.Sprintf("it is shard %s of a suite%s (bench merge makes one file of all)",
+		all = append(all, fmt.Sprintf("it is shard %s of a suite%s (bench merge makes one file "+
+			"of all)",
 			shard, lacks))
 	}
 	return all

@@ -249,8 +249,9 @@ func (r *run) complete(by string, lost []*file) (faults []string) {
 			continue
 		}
 		if n == 1 {
-			faults = append(faults, fmt.Sprintf("%v and %v are both a whole run%s (--by LABEL keeps "+
-				"runs apart; counts of bench sim need no merge, only cat)", other, f, of))
+			faults = append(faults, fmt.Sprintf(
+				"%v and %v are both a whole run%s (--by LABEL keeps "+
+					"runs apart; counts of bench sim need no merge, only cat)", other, f, of))
 		} else {
 			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %v and %v", shard(f),
 				of, other, f))

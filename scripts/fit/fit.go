@@ -103,8 +103,8 @@ func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed
 	}
 }
 
-// tableOf returns the page's tables: errors by machine, errors by kind of pattern as ranges over the
-// machines, and the constants. fitted.json has the errors of each family on each machine.
+// tableOf returns the page's tables: errors by machine, errors by kind of pattern as ranges over
+// the machines, and the constants. fitted.json has the errors of each family on each machine.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
 	b.WriteString(begin + "| measured | patterns | error | by other machines | rank correlation " +

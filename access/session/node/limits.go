@@ -45,7 +45,8 @@ const reserved = 2 << 30
 // with a traceback. The runtime reserves more memory than it uses.
 func CheckResources() error {
 	if limit := addressSpace(); limit > 0 && limit < reserved {
-		return fmt.Errorf("ulimit -v %d: want at least %d or unlimited, since Go's runtime reserves "+
+		return fmt.Errorf("ulimit -v %d: want at least %d or unlimited, since Go's runtime "+
+			"reserves "+
 			"more memory than it uses", limit>>10, reserved>>10)
 	}
 	return nil

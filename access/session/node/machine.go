@@ -110,7 +110,8 @@ func (m Machine) Facts() []Fact {
 		facts = append(facts, Fact{"memory limit", show.Bytes(m.MemoryLimit), m.LimitFrom})
 	}
 	if m.Available > 0 {
-		facts = append(facts, Fact{"memory available", show.Bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)})
+		facts = append(facts, Fact{"memory available", show.Bytes(m.Available),
+			cmp.Or(m.LimitFrom, meminfo)})
 	}
 	if len(m.Governors) > 0 {
 		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})

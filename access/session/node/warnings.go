@@ -12,8 +12,8 @@ const minSteal = 0.01
 // MinOthers is the number of CPUs busy with other programs from which measurements are doubtful.
 const MinOthers = 0.25
 
-// Warnings returns warnings of noise.Samples' form on the machine's settings and its activity, nil if
-// unknown.
+// Warnings returns warnings of noise.Samples' form on the machine's settings and its activity, nil
+// if unknown.
 func Warnings(m Machine, pinned bool, a *Activity) []string {
 	var warnings []string
 	warn := func(kind, format string, args ...any) {
@@ -32,7 +32,8 @@ func Warnings(m Machine, pinned bool, a *Activity) []string {
 		warn("unpinned", "%s", unpinned(m.GOOS))
 	}
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
-		warn("quota", "this process may use %.4g of %s (cpu.max), and is stopped in the middle of a "+
+		warn("quota", "this process may use %.4g of %s (cpu.max), and is stopped in the "+
+			"middle of a "+
 			"sample when it has: run it without a quota", m.CPUQuota,
 			show.Counted(m.CPUs, "CPU"))
 	}

@@ -168,7 +168,8 @@ type rowOperand struct{ base, at, pitch reg.Register }
 func (l level) sums(of, as string, lanesBytes int, add func(at Mem, vector int)) {
 	function("add"+of+l.name, "func(lanes, x *byte, groups, rows, pitch, ahead int)",
 		fmt.Sprintf("adds rows of groups of 64 B%s to %d B of lanes; it reads each group once, "+
-			"and asks for every second one that many bytes ahead unless that is 0.", as, lanesBytes))
+			"and asks for every second one that many bytes ahead unless that is 0.", as,
+			lanesBytes))
 	code := func(asks bool) {
 		var ahead reg.Register
 		if asks {

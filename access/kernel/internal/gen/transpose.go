@@ -40,7 +40,8 @@ func transpose(l level) {
 // output, and below it in the input.
 func transposePairs(l level) {
 	function("transposePairs"+l.name, transposer, "transposes n pairs of tiles, which it reads "+
-		"and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that "+
+		"and writes once: 64 B a row, twice as many rows as that has elements. It asks for "+
+		"lines that "+
 		"many pairs ahead.")
 	each("size", []int{8, 16}, func(size int) {
 		stores(func(past bool) {
