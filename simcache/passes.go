@@ -11,9 +11,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/exact"
 )
 
-// CheckPasses refuses so many passes over nests where their references, all
-// passes together, or the bytes that these may move if bytes are counted, are more
-// than 63 bits count.
+// CheckPasses refuses a number of passes over nests if all their references, or the bytes that
+// they may move if bytes are counted, exceed 63 bits.
 func (c Config) CheckPasses(passes int, nests ...nest.Nest) error {
 	references := uint64(0) // of a pass
 	for _, n := range nests {
@@ -29,7 +28,7 @@ func (c Config) CheckPasses(passes int, nests ...nest.Nest) error {
 	return c.checkPasses(passes, references)
 }
 
-// CheckProgram is CheckPasses of passes over a program.
+// CheckProgram does the same for passes over a program.
 func (c Config) CheckProgram(passes int, p nest.Program) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -41,7 +40,7 @@ func (c Config) CheckProgram(passes int, p nest.Program) error {
 	return c.checkPasses(passes, uint64(references))
 }
 
-// A PassesError says what is wrong with a number of passes.
+// A PassesError refuses a number of passes.
 type PassesError struct {
 	Passes int
 	Why    string
@@ -50,8 +49,8 @@ type PassesError struct {
 // Error begins with "passes" and their number.
 func (e *PassesError) Error() string { return fmt.Sprintf("passes %d: %s", e.Passes, e.Why) }
 
-// checkPasses is CheckPasses of passes of so many references. It blames the passes only if
-// fewer would do.
+// checkPasses checks passes of a number of references each. It blames the passes only if fewer
+// would fit.
 func (c Config) checkPasses(passes int, references uint64) error {
 	limit, what := uint64(math.MaxInt), "them" // of all
 	for _, l := range c.Levels {
@@ -74,10 +73,9 @@ func (c Config) checkPasses(passes int, references uint64) error {
 	return nil
 }
 
-// RunPasses simulates so many passes over nests, walked one after the other, and
-// returns the counts of each operand of each nest, all passes together. Once
-// all further passes are alike (see SteadyPass), no more are walked. It refuses
-// what Config.CheckPasses and Run refuse.
+// RunPasses simulates a number of passes over nests, one nest after the other. It returns the
+// counts of each operand of each nest in all passes. Once all further passes are alike (see
+// [SteadyPass]), it multiplies. It refuses what Config.CheckPasses and Run refuse.
 func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
 	if err := h.config.CheckPasses(passes, nests...); err != nil {
 		return nil, err
@@ -106,8 +104,8 @@ func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error
 	return sums, nil
 }
 
-// loops reports whether passes over the nests are simulated as one nest with a loop more: where
-// nothing asks in which pass a reference is, and of write-backs where that is proved of.
+// loops reports whether passes over the nests are simulated as one nest with an outer loop. Then
+// nothing may ask for the pass of a reference.
 func (h *Hierarchy) loops(passes int, nests []nest.Nest) bool {
 	if len(nests) != 1 || h.tells() {
 		return false
@@ -115,8 +113,7 @@ func (h *Hierarchy) loops(passes int, nests []nest.Nest) bool {
 	return h.config.Brute || h.config.lone()
 }
 
-// walks is how many passes over which nests are simulated of passes over nests: those
-// until all further ones are alike.
+// walks returns how many passes over which nests are simulated, until all further ones are alike.
 func (h *Hierarchy) walks(passes int, nests []nest.Nest) (int, []nest.Nest) {
 	if h.loops(passes, nests) {
 		return 1, []nest.Nest{nests[0].Repeat(passes)}
@@ -127,10 +124,10 @@ func (h *Hierarchy) walks(passes int, nests []nest.Nest) (int, []nest.Nest) {
 	return passes, nests
 }
 
-// mostPasses is how many passes are walked at once, since the counts of each are kept.
+// mostPasses limits the passes walked at once, since the counts of each are kept.
 const mostPasses = 1 << 10
 
-// add adds the counts of passes to sums, those of the last pass so many times.
+// add adds the counts of passes to sums, and multiplies the last pass.
 func add(sums [][]Counts, counts [][][]Counts, last int) {
 	for p, pass := range counts {
 		times := uint64(1)
@@ -145,7 +142,7 @@ func add(sums [][]Counts, counts [][][]Counts, last int) {
 	}
 }
 
-// settled is engine.Engine.Settled of both engines.
+// settled returns the larger Settled of both engines.
 func (h *Hierarchy) settled() int {
 	data := h.data.Settled()
 	if h.tlb == nil || data == 0 {
@@ -154,22 +151,23 @@ func (h *Hierarchy) settled() int {
 	return max(data, h.tlb.Settled())
 }
 
-// SteadyPass simulates passes over nests, walked one after the other, from cold
-// caches, and returns the counts of one pass in the steady state that they
-// reach. Levels that are no plain ones (see Config) need not reach one; then it
-// is the first pass by which LRU would have. It refuses what NewHierarchy and
-// Run refuse.
+// SteadyPass simulates passes over nests, one nest after the other, from cold caches. It returns
+// the counts of a pass in the steady state. Levels other than plain LRU (see [Config]) need not
+// reach one. For those it returns the pass by which LRU levels would. It refuses what NewHierarchy
+// and Run refuse.
 //
-// An access that hits in the first pass hits in all: what was touched since
-// the line's last touch is then the same. An access of a later pass has its
-// line's last touch at most one pass back, so D1 repeats itself from the
-// second pass on. The next level therefore sees a repeating stream from the
-// second pass on and repeats itself from the third, and so on: all levels do
-// after one pass more than there are levels. If the first pass missed in D1
-// exactly as often as the second, then in the same places, the next level's
-// stream repeats from the first pass on, and is one pass ahead. If the second of two levels
-// misses nothing in the second pass, it is where it was after it, and the same
-// stream misses nothing again.
+// The steady state comes after one pass more than there are levels:
+//
+//  1. An access that hits in the first pass hits in all passes: the lines touched since the last
+//     touch of its line are then the same.
+//  2. An access of a later pass has the last touch of its line at most one pass back. So D1 repeats
+//     itself from the second pass on.
+//  3. The second level therefore sees a repeating stream from the second pass on, and repeats
+//     itself from the third, and so on.
+//
+// Two observations save passes. If the first pass misses in D1 as often as the second, it misses in
+// the same places, and the stream of the second level repeats one pass earlier. If the second of
+// two levels has no misses in the second pass, the same stream misses nothing again.
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	if !c.isSimple(nests) {
 		return c.steady(len(c.Levels)+1, nests)
@@ -183,7 +181,7 @@ func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	return counts, err
 }
 
-// steady is SteadyPass by simulation of so many passes, which are enough.
+// steady simulates a number of passes that is enough for the steady state.
 func (c Config) steady(passes int, nests []nest.Nest) (Counts, error) {
 	h, err := NewHierarchy(c)
 	if err != nil {
@@ -192,7 +190,7 @@ func (c Config) steady(passes int, nests []nest.Nest) (Counts, error) {
 	return h.steady(passes, nests...)
 }
 
-// isSimple reports whether levels are LRU ones without more, and no access is wider than a line.
+// isSimple reports whether all levels are plain LRU, and no access is wider than a line.
 func (c Config) isSimple(nests []nest.Nest) bool {
 	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || !c.lone() || c.Check() != nil {
 		return false
@@ -202,7 +200,7 @@ func (c Config) isSimple(nests []nest.Nest) bool {
 	})
 }
 
-// shapes are those of all levels.
+// shapes returns the geometries of all levels.
 func (c Config) shapes() (all []engine.Level) {
 	for _, l := range c.Levels {
 		all = append(all, l.shape())
@@ -210,8 +208,8 @@ func (c Config) shapes() (all []engine.Level) {
 	return all
 }
 
-// steadySimple is SteadyPass of levels without more. Reuse intervals may decide it of one nest
-// without a look-up, or that its first pass is like all others.
+// steadySimple is SteadyPass for plain LRU levels. Reuse intervals may decide one nest without
+// looking up, or show that its first pass equals all others.
 func (c Config) steadySimple(nests []nest.Nest) (Counts, error) {
 	passes := len(c.Levels) + 1
 	if len(nests) == 1 {
@@ -224,7 +222,7 @@ func (c Config) steadySimple(nests []nest.Nest) (Counts, error) {
 	return c.steady(passes, nests)
 }
 
-// steady is SteadyPass of a new hierarchy, by so many passes, which are enough.
+// steady is SteadyPass on a new hierarchy, by a number of passes that is enough.
 func (h *Hierarchy) steady(enough int, nests ...nest.Nest) (Counts, error) {
 	some := min(enough, 2) // at once, since the engine then knows that the first has a successor
 	counts, err := h.run(some, 1, nests...)
@@ -245,7 +243,7 @@ func (h *Hierarchy) steady(enough int, nests ...nest.Nest) (Counts, error) {
 	return pass, nil
 }
 
-// total is the sum of the counts of all operands of all nests.
+// total sums the counts of all operands of all nests.
 func total(counts [][]Counts) (sum Counts) {
 	for _, operands := range counts {
 		for _, c := range operands {

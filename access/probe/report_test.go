@@ -31,7 +31,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	nodes := []cpu.Node{{ID: 0, CPUs: []int{0, 1, 4}, Memory: 3 << 30, Distances: []int{10, 21}}, {ID: 2, CPUs: []int{2}}}
-	if err := WriteNodes(&text, nodes); err != nil {
+	if err := cpu.WriteNodes(&text, nodes); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "tables.txt", text.String())

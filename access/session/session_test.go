@@ -48,7 +48,7 @@ func TestPrepare(t *testing.T) {
 		"sample-time 2m0s: want more than 0 and at most 1m": func(p *session.Plan) { p.SampleTime = 2 * time.Minute },
 		"D1 4096,4,63: ":                                                         func(p *session.Plan) { p.Caches.Levels[0].Line = 63 },
 		"pages Pages(9): no such pages":                                          func(p *session.Plan) { p.Pages = 9 },
-		"A/n=8: dtype DType(99): no such dtype":                                  func(p *session.Plan) { p.Comparisons[0][0].Spec.DType = 99 },
+		"A/n=8: dtype undefined: no such dtype":                                  func(p *session.Plan) { p.Comparisons[0][0].Spec.DType = 99 },
 		"A/n=8: op Op(77): no such operation":                                    func(p *session.Plan) { p.Comparisons[0][0].Spec.Op = 77 },
 		`"": a name of a benchmark is not empty`:                                 func(p *session.Plan) { p.Comparisons[0][0].Name = "" },
 		`"A\nb": a name of a benchmark is not empty`:                             func(p *session.Plan) { p.Comparisons[0][0].Name = "A\nb" },

@@ -150,7 +150,7 @@ func (f *machineFlags) run(c call) error {
 	shown := machineJSON{append([]node.Fact{}, session.ThisMachine().Facts()...), list, tlb,
 		append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured}
 	return f.write(c, shown, func(w io.Writer) error {
-		err := errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, shown.Nodes))
+		err := errors.Join(cpu.WriteTables(w, caches, config), cpu.WriteNodes(w, shown.Nodes))
 		_, note := counters.Hardware()
 		fmt.Fprintf(w, "\ncounters: %s\n", note)
 		return err

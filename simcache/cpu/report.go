@@ -48,6 +48,38 @@ func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 	return t.Flush()
 }
 
+// WriteNodes writes a table of the NUMA nodes, or nothing if there are none.
+func WriteNodes(w io.Writer, nodes []Node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\nNUMA\tCPUs\tmemory")
+	for _, n := range nodes {
+		fmt.Fprintf(t, "\tto node %d", n.ID)
+	}
+	fmt.Fprintln(t)
+	for _, n := range nodes {
+		cpus, memory := "none", "none"
+		if len(n.CPUs) > 0 {
+			cpus = FormatList(n.CPUs)
+		}
+		if n.Memory > 0 {
+			memory = simcache.Bytes(n.Memory)
+		}
+		fmt.Fprintf(t, "node %d\t%s\t%s", n.ID, cpus, memory)
+		for i := range nodes {
+			distance := "unknown"
+			if i < len(n.Distances) {
+				distance = fmt.Sprintf("%.1f", float64(n.Distances[i])/10)
+			}
+			fmt.Fprintf(t, "\t%s", distance)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
 func sharedBy(cpus int) string {
 	switch cpus {
 	case 0:
