@@ -14,6 +14,7 @@ import (
 	"github.com/stridebench/stridebench/access/rearrange"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -105,9 +106,7 @@ func (f *adviseFlags) rearrange(c call) error {
 		return err
 	}
 	if f.preset == "" && f.caches == "" { // as bench sim counts
-		if m.Caches, err = m.Caches.TwoLevels(); err != nil {
-			return err
-		}
+		m.Caches = f.geometry.config(cpu.Caches())
 	}
 	text, err := f.program.load(c)
 	if err != nil {

@@ -73,7 +73,8 @@ func checkAlpha(alpha float64) error {
 func (f *checkFlags) run(c call, args []string) error {
 	switch {
 	case f.baseline == "" && f.ab == "":
-		return errors.New("--baseline is missing (such as --baseline baseline.txt)")
+		return errors.New("--baseline is missing: want a file, such as --baseline " +
+			"baseline.txt, or --ab ./bench-old")
 	case f.ab != "" && len(args) > 0:
 		return fmt.Errorf("--ab runs both programs: leave %s out", args[0])
 	case f.baseline == "-" && f.update:

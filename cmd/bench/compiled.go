@@ -204,7 +204,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 		why := strings.ReplaceAll(err.Error(), task.Path, f.program.file)
 		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
 	}
-	how := "its main calls " + task.Function
+	how := "its main has to call " + task.Function
 	if !driver.Main {
 		how = "arrays are zeros, also where an if depends on them"
 	}

@@ -49,6 +49,18 @@ func addHelp(cmd *cobra.Command) {
 	}
 }
 
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{Use: "help [verb]", Short: "Print all flags of a verb, with more examples",
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, rest, _ := root.Find(args)
+			if found == root && len(args) > 0 || len(rest) > 0 {
+				return fmt.Errorf("no verb %q (bench --help lists them)", strings.Join(args, " "))
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		}}
+}
+
 func helpOf(cmd *cobra.Command, whole bool) string {
 	names := strings.Fields(cmd.Annotations[screenFlags])
 	whole = whole || len(names) == 0

@@ -89,6 +89,9 @@ func drawLayout(d layouts.Drawing, file string) error {
 
 func expressed(c call, text, file string) error {
 	for flag := range strings.FieldsSeq(tensorNames + "format sparse block") {
+		if flag == "shape" && c.given(flag) {
+			return fmt.Errorf("--shape and %q are two tensors: give the view as --view %[1]q", text)
+		}
 		if c.given(flag) {
 			return fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
 				flag, text)

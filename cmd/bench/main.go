@@ -122,6 +122,7 @@ func newRoot() *cobra.Command {
 		fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, whole))
 	})
 	addHelp(root)
+	root.SetHelpCommand(newHelp(root))
 	addCompletions(root)
 	return root
 }

@@ -120,7 +120,7 @@ func (f *simFlags) simulate(c call, _ []string) error {
 		run = f.replay
 	case !f.pattern.shape.set:
 		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, " +
-			"--matrix matrix.mtx or --trace my.trace (see bench sim --help)")
+			"--exec a.out, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
 	case f.results != "":
 		return errors.New("--out is for --program, --trace and --matrix: for a pattern, bench " +
 			"run --count 1 -o FILE writes counts and times, and bench sweep writes counts alone")
