@@ -57,10 +57,10 @@ func TestCIExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesHaveFiles: what README.md and docs/patterns.md have a newcomer type reads files that a checkout has.
+// TestExamplesHaveFiles: what README.md and docs/start.md have a newcomer type reads files that a checkout has.
 func TestExamplesHaveFiles(t *testing.T) {
 	read := 0
-	for _, page := range []string{"README.md", filepath.Join("docs", "patterns.md")} {
+	for _, page := range []string{"README.md", filepath.Join("docs", "start.md")} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -218,11 +218,11 @@ func sights(t *testing.T) []Chart {
 // galleryPage is the index of the gallery.
 func galleryPage(charts []Chart) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Gallery\n\n`bench report FILE` draws each of these charts that FILE has data " +
-		"for, and names the command that measures\nthe others. The last four pictures are of " +
-		"`bench layout -o` and `bench sim --map`. `make gallery` draws this\npage from " +
-		"[docs/example](../example). The history is made up: copies take 50% longer from the 9th " +
-		"commit on,\nand 20% longer from the 17th on. Bands and bars are 95% intervals.\n")
+	b.WriteString("# Gallery\n\n`bench report FILE` draws the charts that FILE has data for, and names " +
+		"the commands that measure the others.\nThe last four are of `bench layout -o` and `bench sim " +
+		"--map`. `make gallery` draws this page from\n[docs/example](../example). The history is made " +
+		"up: copies take 50% longer from the 9th commit, and 20%\nfrom the 17th. Bands and bars are " +
+		"95% intervals.\n")
 	for _, c := range charts {
 		kind, _, _ := strings.Cut(c.Alt, ":")
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title),
