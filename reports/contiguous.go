@@ -115,8 +115,8 @@ func contiguousSentence(shape string, found []choice) string {
 		said := fmt.Sprintf("never pays (%s: a sum of the copy takes %s)", loop(c.kernel),
 			show.Scale(c.pass.Center, passUnit))
 		if n := c.evens(); n > 0 {
-			said = fmt.Sprintf("pays from %s on (%s: the copy takes %s, a sum of it %s)",
-				one(int(n), "1 pass", "passes"), loop(c.kernel),
+			said = fmt.Sprintf("pays from pass %.0f on (%s: the copy takes %s, a sum of it %s)",
+				n, loop(c.kernel),
 				show.Scale(c.copied.Center, passUnit), show.Scale(c.pass.Center, passUnit))
 		}
 		words = append(words, said)
