@@ -67,7 +67,7 @@ func newAdvise() *cobra.Command {
 	flags.Lookup("program").Usage = "rearrange the loops of a C `file` instead; those between " +
 		"#pragma scop and #pragma endscop, or with --function a function's; - for stdin"
 	flags.Lookup("function").Usage = "with --program, the function of this `name`"
-	flags.DurationVar(&f.limit, "limit", 4800*time.Millisecond,
+	flags.DurationVar(&f.limit, "limit", 4500*time.Millisecond,
 		"with --program, how long changes are tried")
 	f.modelFlags.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
