@@ -50,16 +50,27 @@ func addHelp(cmd *cobra.Command) {
 }
 
 func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{Use: "help [verb]",
-		Short: "Print all flags of a verb, with more examples",
-		RunE: func(_ *cobra.Command, args []string) error {
-			found, rest, _ := root.Find(args)
-			if found == root && len(args) > 0 || len(rest) > 0 {
-				return fmt.Errorf("no verb %q (bench --help lists them)", strings.Join(args, " "))
+	help := &cobra.Command{Use: "help [verb]",
+		Short: "Print all flags of a verb, with more examples"}
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		found, rest, _ := root.Find(args)
+		if found == root && len(args) > 0 || len(rest) > 0 {
+			return fmt.Errorf("no verb %q (bench --help lists them)", strings.Join(args, " "))
+		}
+		found.InitDefaultHelpFlag()
+		return found.Help()
+	}
+	help.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) (
+		verbs []cobra.Completion, _ cobra.ShellCompDirective) {
+		found, _, _ := root.Find(args)
+		for _, verb := range found.Commands() {
+			if verb.IsAvailableCommand() && strings.HasPrefix(verb.Name(), typed) {
+				verbs = append(verbs, cobra.CompletionWithDesc(verb.Name(), verb.Short))
 			}
-			found.InitDefaultHelpFlag()
-			return found.Help()
-		}}
+		}
+		return verbs, cobra.ShellCompDirectiveNoFileComp
+	}
+	return help
 }
 
 func helpOf(cmd *cobra.Command, whole bool) string {
