@@ -61,9 +61,19 @@ func inPlace(path string, info fs.FileInfo) bool {
 		strings.HasPrefix(path, "/proc/")
 }
 
+// standard are this process's own streams. A second open of a stream that is a file would
+// overwrite its lines.
+var standard = map[string]int{
+	"/dev/stdout": 1, "/dev/stderr": 2, "/dev/fd/1": 1, "/dev/fd/2": 2,
+}
+
 func create(path string) (*File, error) {
 	if path != "" && os.IsPathSeparator(path[len(path)-1]) {
 		return nil, syscall.EISDIR
+	}
+	if fd, is := standard[path]; is {
+		there, err := duplicate(fd, path)
+		return &File{file: there}, err
 	}
 	// Opening for append changes nothing, and fails if the file is read-only. Renaming over it
 	// would not fail.
