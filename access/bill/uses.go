@@ -9,11 +9,11 @@ import (
 
 // A use is how a profile uses the tensors of an operator whose layout costs time.
 type use struct {
-	reads    int  // of a tensor, by operators that pay for its layout
-	leavable bool // a copy that only products read, which could read its source
-	nowhere  bool // the profile has no places
+	reads    int  // how often operators that pay for its layout read a tensor, at most
+	leavable bool // a copy whose readers are products and could read its source
+	nowhere  bool // the profile does not say where tensors are
 	images   bool // the forward pass has convolutions of row-major images
-	rowMajor bool // or other operators on such images
+	rowMajor bool // the forward pass has some operator on such images
 	origin
 }
 
