@@ -16,7 +16,7 @@ import (
 func TestREADME(t *testing.T) {
 	bench(t)
 	for page, blocks := range map[string]int{"README.md": 1, "docs/start.md": 3,
-		"docs/results.md": 1, "docs/workload.md": 1, "docs/model.md": 3, "docs/exact.md": 1,
+		"docs/results.md": 1, "docs/workload.md": 1, "docs/model.md": 3, "docs/exact.md": 4,
 		"docs/advise.md": 1} {
 		if n := runBlocks(t, page); n != blocks {
 			t.Errorf("found %d blocks in %s that can be run, want %d", n, page, blocks)
