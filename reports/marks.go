@@ -24,7 +24,7 @@ type mark struct {
 
 const maxMarks = 8
 
-func capacities(caches []results.Cache) (found []mark) {
+func capacities(caches ...results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
 			found = append(found, mark{at: float64(c.Size), label: short(c.Name, 12) + " " +
@@ -46,9 +46,10 @@ func (f *figure) tellMarks(caches []mark, low, high float64) {
 	}
 }
 
+// dataCaches drops caches of instructions, and unknown ones.
 func dataCaches(caches []results.Cache) []results.Cache {
 	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool {
-		return c.Name == "L1i"
+		return c.Name == "L1i" || c.Size == 0
 	})
 }
 

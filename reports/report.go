@@ -23,6 +23,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/infile"
 	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
@@ -277,7 +278,7 @@ func (r Report) stale(dir string) (paths []string) {
 
 // ownPage returns ours = false if the page is missing or not this program's.
 func ownPage(path string) (text []byte, ours bool) {
-	text, err := results.ReadText(path)
+	text, err := infile.Text(path)
 	return text, err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark))
 }
 
@@ -315,7 +316,7 @@ func newData(set *results.Set, o Options) (*data, error) {
 	}
 	d := &data{look: look, set: set, config: config, history: o.History, shown: map[string]bool{},
 		setup: results.SetupOf(config)}
-	d.cpuCaches, d.simulated = capacities(d.setup.Caches), capacities(d.setup.Simulated())
+	d.cpuCaches, d.simulated = capacities(d.setup.Caches...), capacities(d.setup.D1, d.setup.LL)
 	var all []results.Row
 	at := map[string]int{} // in all, by name
 	for _, part := range set.Files() {

@@ -15,6 +15,8 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
+	"github.com/stridebench/stridebench/results/filter"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 type checkFlags struct {
@@ -49,9 +51,9 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
 	flags.Float64Var(&f.alpha, "alpha", 0.01,
 		"share of false alarms; among checks of unchanged code, those that find a time to differ")
-	f.threshold.add(flags, "threshold", "share", check.ParseShare,
+	f.threshold.add(flags, "threshold", "share", parseShare,
 		"least change of a time that counts, such as 5% or 0.05")
-	f.tolerance.add(flags, "exact-tolerance", "share", check.ParseShare,
+	f.tolerance.add(flags, "exact-tolerance", "share", parseShare,
 		"greatest rise of a simulated unit that does not count, such as 0.1%")
 	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the "+
 		"machines are the same")
@@ -98,13 +100,12 @@ func (f *checkFlags) run(c call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Err(); err != nil {
+	switch err := report.Err(); {
+	case errors.Is(err, check.ErrNothing):
 		return err
-	}
-	if report.Failed() {
-		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.oldName())
-	}
-	if !f.update {
+	case err != nil:
+		return fmt.Errorf("%w: %w against %s", errCheck, err, f.oldName())
+	case !f.update:
 		return nil
 	}
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
@@ -134,7 +135,7 @@ func (f *checkFlags) report(c call, args []string) (*check.Report, []byte, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
-	if err := old.Keep(f.suiteOf.filter, f.baseline); err != nil {
+	if err := filter.Keep(old, f.suiteOf.filter, f.baseline); err != nil {
 		return nil, nil, atFlag(err)
 	}
 	if len(args) == 0 {
@@ -180,23 +181,17 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
-	report, err := f.compareTexts(oldText, text)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range gone {
-		report.Vanished = append(report.Vanished, check.Lone{Name: name, Guarded: true})
-	}
-	return report, text, nil
+	report, err := f.compareTexts(oldText, text, gone...)
+	return report, text, err
 }
 
 // compareTexts compares the results of two interleaved programs.
-func (f *checkFlags) compareTexts(oldText, text []byte) (*check.Report, error) {
+func (f *checkFlags) compareTexts(oldText, text []byte, gone ...string) (*check.Report, error) {
 	old, err := results.Parse(f.ab, oldText)
 	if err != nil {
 		return nil, err
 	}
-	return f.compare(old, thisRun, text)
+	return f.compare(old, thisRun, text, gone...)
 }
 
 // tooFew warns if --count gives too few samples to compare any time. If times are required, it
@@ -223,7 +218,8 @@ const thisRun = "this run"
 
 func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
 
-func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
+func (f *checkFlags) compare(old *results.Set, name string, text []byte,
+	gone ...string) (*check.Report, error) {
 	set, err := results.Parse(name, text)
 	if err != nil {
 		return nil, err
@@ -233,13 +229,13 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 			return nil, fmt.Errorf("--update: the baseline is unchanged: %w", err)
 		}
 	}
-	if err := set.Keep(f.suiteOf.filter, name); err != nil {
+	if err := filter.Keep(set, f.suiteOf.filter, name); err != nil {
 		return nil, atFlag(err)
 	}
-	return check.CompareFiles(old, f.oldName(), set, name,
-		check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
-			ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "",
-			AllowVanished: f.allowVanished, Update: f.update})
+	return check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
+		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "",
+		AllowVanished: f.allowVanished, Update: f.update, Baseline: f.oldName(), New: name,
+		Gone: gone})
 }
 
 // reportNow runs the suite and compares it, unless nothing can be compared.
@@ -335,8 +331,8 @@ func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	if err != nil {
 		return fmt.Errorf("--baseline: %w", err)
 	}
-	for key, flag := range map[string]string{results.D1Key: "D1", results.LLKey: "LL",
-		results.TLBKey: "TLB"} {
+	for key, flag := range map[string]string{keys.D1: "D1", keys.LL: "LL",
+		keys.TLB: "TLB"} {
 		if config[key] != "" && !c.given(flag) {
 			err = cmp.Or(err, c.flags.Set(flag, config[key]))
 		}
@@ -344,6 +340,6 @@ func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	if err != nil {
 		return fmt.Errorf("--baseline %s: its caches: %w", f.baseline, err)
 	}
-	f.tlb.set = f.tlb.set || config[results.D1Key] != "" // a baseline without a TLB simulated none
+	f.tlb.set = f.tlb.set || config[keys.D1] != "" // a baseline without a TLB simulated none
 	return nil
 }

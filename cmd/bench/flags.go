@@ -13,7 +13,8 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/filter"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -226,6 +227,21 @@ func parseView(text string) (layouts.Chain, error) {
 	return layouts.ParseChain(text)
 }
 
+// parseShare reads a share such as "5%" or "0.05". It refuses 1, which may mean 1% and would let
+// anything pass.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0) || v >= 1 && !percent || v > 100 {
+		return 0, errors.New("want a share such as 5% or 0.05 (less than 1 without %, which may " +
+			"be up to 10000%)")
+	}
+	return v, nil
+}
+
 // addPages adds a flag for the pages of the tensors' memory.
 func addPages(flags *pflag.FlagSet, p *parsed[access.Pages], more string) {
 	for _, pages := range []access.Pages{access.PagesSmall, access.PagesTHP, access.PagesHuge} {
@@ -293,7 +309,7 @@ func atFlag(err error) error {
 	if _, ok := errors.AsType[*simcache.PassesError](err); ok {
 		return fmt.Errorf("--%w", err)
 	}
-	if _, ok := errors.AsType[*results.FilterError](err); ok {
+	if _, ok := errors.AsType[*filter.Error](err); ok {
 		return fmt.Errorf("--filter %w", err)
 	}
 	return err
@@ -303,7 +319,7 @@ func checkBy(label string) error {
 	if label == "" {
 		return nil
 	}
-	if err := results.CheckLabel(label); err != nil {
+	if err := keys.CheckLabel(label); err != nil {
 		return fmt.Errorf("--by %s: %w", label, err)
 	}
 	return nil

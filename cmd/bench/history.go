@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stridebench/stridebench/results/check"
 	"github.com/stridebench/stridebench/results/export"
 	"github.com/stridebench/stridebench/results/history"
 	"github.com/stridebench/stridebench/results/show"
@@ -170,7 +169,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		})
 	cmd.Flags().Float64Var(&alpha, "alpha", 0.01,
 		"share of series without a change in which one may be found")
-	threshold.add(cmd.Flags(), "threshold", "share", check.ParseShare,
+	threshold.add(cmd.Flags(), "threshold", "share", parseShare,
 		"least size of a change, such as 1%; by default, any change of a simulated unit counts")
 	cmd.Flags().StringVar(&by, "by", "", "find changes of each value of a `label` separately, "+
 		"such as of each host; entries of one commit count too")

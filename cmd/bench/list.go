@@ -10,7 +10,6 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/workload"
-	"github.com/stridebench/stridebench/results"
 )
 
 const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, " +
@@ -81,26 +80,8 @@ func (f *suiteFlags) fileFlag() []string {
 	return []string{"--suite", f.file}
 }
 
-// noUnit refuses to filter a run by unit. Any benchmark may have any unit, so the filter would
-// match all or none.
-func (f *suiteFlags) noUnit() error {
-	filter, err := results.NewFilter(f.filter)
-	if err != nil {
-		return atFlag(err)
-	}
-	if filter.NamesUnit() {
-		return fmt.Errorf("--filter %q: .unit chooses among results, and a run has none yet: "+
-			"leave it out (--times-only simulates nothing), and use it when reading results "+
-			"(bench check --filter, benchstat -filter)", f.filter)
-	}
-	return nil
-}
-
 func (f *suiteFlags) filtered(suite []access.Comparison,
 	studies []string) ([]access.Comparison, []string, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
-	if err != nil {
-		return nil, nil, atFlag(err)
-	}
-	return suite, studies, nil
+	return suite, studies, atFlag(err)
 }

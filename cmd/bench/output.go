@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/infile"
 	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -81,9 +81,9 @@ func openInput(c call, flag, path string) (io.ReadCloser, error) {
 // textOf reads results from a file, or from stdin for "-".
 func (c call) textOf(path string) ([]byte, error) {
 	if path == "-" {
-		return results.TextOf(c.in)
+		return infile.TextOf(c.in)
 	}
-	return results.ReadText(path)
+	return infile.Text(path)
 }
 
 // A flagFile is an output file whose errors name its flag. Without a path it keeps nothing.

@@ -21,6 +21,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -59,7 +60,7 @@ func newRun() *cobra.Command {
 	var f runFlags
 	cmd := verb("run", "Time the suite, or patterns of your own, and simulate the same accesses",
 		noArgs, func(c call, _ []string) error {
-			if err := cmp.Or(needs(c, "ab", "ab-out"), f.suiteOf.noUnit()); err != nil {
+			if err := needs(c, "ab", "ab-out"); err != nil {
 				return err
 			}
 			s, err := f.prepare(c)
@@ -323,15 +324,15 @@ func parseShard(text string) (session.Shard, error) {
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {
 	seen := map[string]bool{}
 	for _, text := range f.labels {
-		label, err := results.ParseLabel(text)
-		if err == nil && seen[label.Key] {
+		key, value, err := keys.ParseLabel(text)
+		if err == nil && seen[key] {
 			err = errors.New("the key is given twice")
 		}
 		if err != nil {
 			return p, fmt.Errorf("--label %s: %w", text, err)
 		}
-		seen[label.Key] = true
-		p.Labels = append(p.Labels, label)
+		seen[key] = true
+		p.Labels = append(p.Labels, results.Pair{Key: key, Value: value})
 	}
 	if !f.shard.set {
 		return p, nil

@@ -38,6 +38,8 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
@@ -56,7 +58,7 @@ type Entry struct {
 	Fingerprint string              `json:"fingerprint"`
 	Machine     results.Fingerprint `json:"machine"`
 	Geometry    results.Fingerprint `json:"geometry"`         // simulated
-	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see results.IsLabel
+	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see keys.IsLabel
 	Records     []export.Record     `json:"records,omitempty"`
 	// what whoever adds it should know; only Add sets it
 	Doubts []string `json:"-"`
@@ -81,7 +83,7 @@ const (
 	version   = "# history: 1\n"
 	commitKey = "# history-commit: "
 	timeKey   = "# history-time: "
-	sumKey    = "# " + results.HistoryKey + ": "
+	sumKey    = "# " + keys.History + ": "
 	indexFile = "index.jsonl"
 	// version of the records; an index without it is rebuilt
 	indexHead = "{\"index\":4}\n"
@@ -124,7 +126,7 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if err := ownFile(path); err != nil {
 		return entry, false, err
 	}
-	if there, err := results.ReadText(path); err == nil && bytes.Equal(asSealed(there), sealed) {
+	if there, err := infile.Text(path); err == nil && bytes.Equal(asSealed(there), sealed) {
 		return entry, false, nil
 	}
 	if err := outfile.WriteFile(path, sealed); err != nil {
@@ -220,7 +222,7 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 	const lacks = ": benchmarks it lacks may be reported as vanished"
 	if err := set.Complete(); err != nil {
 		all = append(all, "it"+strings.TrimPrefix(err.Error(), name)+lacks)
-	} else if shard := set.Comment(results.ShardKey); shard != "" {
+	} else if shard := set.Comment(keys.Shard); shard != "" {
 		all = append(all, fmt.Sprintf("it is shard %s of a suite%s (bench merge makes one file "+
 			"of all)",
 			shard, lacks))
@@ -353,7 +355,7 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 	if !f.Type().IsRegular() {
 		return "", e, errNotRegular
 	}
-	sealed, err := results.ReadText(filepath.Join(s.dir, f.Name()))
+	sealed, err := infile.Text(filepath.Join(s.dir, f.Name()))
 	if err != nil {
 		return "", e, err
 	}
@@ -376,7 +378,7 @@ func hashOf(sealed []byte) string {
 }
 
 func (s *Store) text(e Entry) ([]byte, error) {
-	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
+	sealed, err := infile.Text(filepath.Join(s.dir, filepath.Base(e.File)))
 	if err != nil {
 		return nil, err
 	}

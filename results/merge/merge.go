@@ -26,7 +26,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
@@ -79,7 +80,7 @@ func Find(paths []string, out string) (found []string, err error) {
 var mergedLine = regexp.MustCompile(`(?m)^# merged: `)
 
 func checkMerged(path string) error {
-	text, err := results.ReadText(path)
+	text, err := infile.Text(path)
 	if err == nil && !mergedLine.Match(text) {
 		err = fmt.Errorf("%s is a file that is read, and would be lost: write to another", path)
 	}
@@ -192,8 +193,8 @@ func (r run) check(first *file) error {
 		if value(first.config, "cpu") == value(f.config, "cpu") {
 			of = first
 		}
-		if err := differ(of, f, "# "+results.SuiteKey+": ", value(of.comments, results.SuiteKey),
-			value(f.comments, results.SuiteKey)); err != nil {
+		if err := differ(of, f, "# "+keys.Suite+": ", value(of.comments, keys.Suite),
+			value(f.comments, keys.Suite)); err != nil {
 			return fmt.Errorf("the suites are not the same: %w", err)
 		}
 		if f.of != lead.of {
@@ -215,7 +216,7 @@ func shard(f *file) string { return fmt.Sprintf("%d/%d", f.index, f.of) }
 
 func sameSetup(a, b *file) error {
 	for _, p := range slices.Concat(a.config, b.config) {
-		if results.IsLabel(p.Key) {
+		if keys.IsLabel(p.Key) {
 			continue
 		}
 		if err := differ(a, b, p.Key+": ", value(a.config, p.Key),
@@ -337,7 +338,7 @@ func (p *Plan) Write(out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(w.out, "# %s: %d results\n", results.EndKey, p.Results)
+	fmt.Fprintf(w.out, "# %s: %d results\n", keys.End, p.Results)
 	return w.out.Flush()
 }
 

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 // shardText is a shard of a run whose k-th part has k lines of results. Families
@@ -117,7 +118,7 @@ func TestShards(t *testing.T) {
 		for _, one := range set.Results {
 			value, _ := one.Value("sec/op")
 			got = append(got, fmt.Sprintf("%s %.1f %s", one.Name, value*1e9,
-				one.GetConfig(results.FamilyKey)))
+				one.GetConfig(keys.Family)))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			r.Fatal(diff)
@@ -133,7 +134,7 @@ func TestShardsAsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const mark, sum = "\xEF\xBB\xBF", "# " + results.HistoryKey + ": 0123\n"
+	const mark, sum = "\xEF\xBB\xBF", "# " + keys.History + ": 0123\n"
 	for name, texts := range map[string][]string{
 		"marks":               {mark + one, mark + two},
 		"returns":             {one, strings.ReplaceAll(two, "\n", "\r\n")},
