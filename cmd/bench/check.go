@@ -162,9 +162,6 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if report, err := f.tooFew(c, run); report != nil || err != nil {
-		return report, nil, err
-	}
 	defer watch(c.ctx, "this pass")()
 	file, err := createFile("out", f.out)
 	if err != nil {
@@ -181,37 +178,12 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
-	report, err := f.compareTexts(oldText, text, gone...)
-	return report, text, err
-}
-
-// compareTexts compares the results of two interleaved programs.
-func (f *checkFlags) compareTexts(oldText, text []byte, gone ...string) (*check.Report, error) {
 	old, err := results.Parse(f.ab, oldText)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.compare(old, thisRun, text, gone...)
-}
-
-// tooFew warns if --count gives too few samples to compare any time. If times are required, it
-// returns the failing report.
-func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
-	text, err := run.Expected(&results.Set{})
-	if err != nil {
-		return nil, err
-	}
-	report, err := f.compareTexts(text, text)
-	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff ||
-		len(report.Comparisons) == 0 {
-		return nil, err
-	}
-	if f.times.value == check.TimesRequire {
-		return report, nil
-	}
-	c.warn("--count %d: %s; --count %d would suffice", run.Count, report.Nothing,
-		report.Comparisons[0].Need)
-	return nil, nil
+	report, err := f.compare(old, thisRun, text, gone...)
+	return report, text, err
 }
 
 const thisRun = "this run"

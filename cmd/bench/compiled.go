@@ -20,6 +20,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -49,48 +50,35 @@ func newCC() *cobra.Command {
 type execFlags struct {
 	path     string
 	args, cc parsed[[]string]
-	from, to callFlag
+	from, to uint64 // calls
 }
 
-func (e *execFlags) add(flags *pflag.FlagSet) {
+func (e *execFlags) add(flags *pflag.FlagSet, p *patternFlags) {
+	p.from.parse, p.to.parse = callOr(p.from.parse, &e.from), callOr(p.to.parse, &e.to)
 	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run "+
 		"a source `file`, and simulate its accesses; with --function those made inside of it")
 	e.args.add(flags, "args", "arguments", shellquote.Split,
 		"with --exec, the program's arguments, in quotes where they have spaces")
 	e.cc.add(flags, "cc", "compiler", shellquote.Split,
 		"with --exec FILE.cpp, the compiler and its options, such as 'g++ -O2 -DN=64'")
-	for name, call := range map[string]*callFlag{"from": &e.from, "to": &e.to} {
-		flag := flags.Lookup(name)
-		call.Value, flag.Value = flag.Value, call
-		flag.Usage += "; with --exec, the first or last call of --function that is counted, from " +
-			"1 on"
-	}
+	flags.Lookup("from").Usage += "; with --exec, the first call of --function that is counted, " +
+		"from 1 on"
+	flags.Lookup("to").Usage += "; with --exec, the last call of --function that is counted"
 }
 
-// A callFlag is a flag that also accepts the number of a call.
-type callFlag struct {
-	pflag.Value
-	call uint64
-}
-
-// String implements pflag.Value.
-func (f *callFlag) String() string {
-	if f.call > 0 {
-		return fmt.Sprint(f.call)
+// callOr returns a parser that also reads the number of a call, from 1 on.
+func callOr(parse func(string) (layouts.Tag, error), call *uint64) func(string) (layouts.Tag,
+	error) {
+	return func(text string) (tag layouts.Tag, err error) {
+		if *call, err = strconv.ParseUint(text, 10, 64); err != nil || *call == 0 {
+			return parse(text)
+		}
+		return tag, nil
 	}
-	return f.Value.String()
-}
-
-// Set implements pflag.Value.
-func (f *callFlag) Set(text string) (err error) {
-	if f.call, err = strconv.ParseUint(text, 10, 64); err != nil || f.call == 0 {
-		return f.Value.Set(text)
-	}
-	return nil
 }
 
 func (e *execFlags) check(c call) error {
-	switch from, to := e.from.call, e.to.call; {
+	switch from, to := e.from, e.to; {
 	case from == 0 && to == 0: // they may be formats
 		return exclude(c, "exec", "from to")
 	case to > 0 && from > to:
@@ -143,7 +131,7 @@ func temporaryFolder(ctx context.Context) (dir string, remove func(), err error)
 
 func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 	options := compiled.Options{Function: f.program.Function, Args: f.exec.args.value,
-		First: f.exec.from.call, Last: f.exec.to.call}
+		First: f.exec.from, Last: f.exec.to}
 	if options.First > 0 && options.Last == 0 {
 		options.Last = math.MaxUint64
 	}

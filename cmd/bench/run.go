@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -249,7 +250,7 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 	if lines.Len() > 0 && s.Done() > 0 {
 		note := "results: not saved: use -o FILE"
 		if kept != "" {
-			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, quoted(kept))
+			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, shellquote.Join(kept))
 		}
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}

@@ -43,7 +43,7 @@ func newSim() *cobra.Command {
 		"and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	f.program.add(flags)
-	f.exec.add(flags)
+	f.exec.add(flags, &f.pattern)
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey "+
 		"or din, plain or gzipped, - for stdin")
 	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market "+
@@ -375,8 +375,8 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	add("function", f.program.Function)
 	add("cc", f.exec.cc.text)
 	add("args", f.exec.args.text)
-	if f.exec.from.call+f.exec.to.call > 0 {
-		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
+	if f.exec.from+f.exec.to > 0 {
+		add("calls", fmt.Sprintf("%d-%d", f.exec.from, f.exec.to))
 	}
 	// Any order of the flags gives one name.
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {
