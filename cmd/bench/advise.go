@@ -56,21 +56,16 @@ func newAdvise() *cobra.Command {
 	f.pattern.addTensor(flags, 1)
 	f.pattern.view.parse = parseCopied
 	f.pattern.addOp(flags, 1)
-	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as "+
-		"in x.sum(1); default: all")
+	flags.IntSliceVar(&f.dims, "dims", nil, "")
 	f.order = oneOf("order", "row", "torch")
-	flags.Var(&f.order, "order", "torch asks for PyTorch alone; all orders are compared otherwise")
-	flags.IntVar(&f.passes, "passes", 1, "passes over the view")
-	flags.BoolVar(&f.time, "time", false, "time the best walks here, and decide by that")
-	flags.IntVar(&f.top, "top", 8, "rows of the table, at most")
+	flags.Var(&f.order, "order", "")
+	flags.IntVar(&f.passes, "passes", 1, "")
+	flags.BoolVar(&f.time, "time", false, "")
+	flags.IntVar(&f.top, "top", 8, "")
 	f.program.add(flags)
-	flags.Lookup("program").Usage = "rearrange the loops of a C `file` instead; those between " +
-		"#pragma scop and #pragma endscop, or with --function a function's; - for stdin"
-	flags.Lookup("function").Usage = "with --program, the function of this `name`"
-	flags.DurationVar(&f.limit, "limit", 4500*time.Millisecond,
-		"with --program, how long changes are tried")
+	flags.DurationVar(&f.limit, "limit", 4500*time.Millisecond, "")
 	f.modelFlags.add(flags)
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	flags.BoolVar(&f.asJSON, "json", false, "")
 	return cmd
 }
 

@@ -37,9 +37,9 @@ func newCheck() *cobra.Command {
 	flags := cmd.Flags()
 	f.add(flags)
 	f.addSuite(flags)
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results of a run")
+	flags.StringVarP(&f.out, "out", "o", "", "")
 	f.addCaches(flags)
-	flags.StringVar(&f.ab, "ab", "", abUsage)
+	flags.StringVar(&f.ab, "ab", "", "")
 	return cmd
 }
 
@@ -48,21 +48,14 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.tolerance.text = "0"
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
-	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
-	flags.Float64Var(&f.alpha, "alpha", 0.01,
-		"share of false alarms; among checks of unchanged code, those that find a time to differ")
-	f.threshold.add(flags, "threshold", "share", parseShare,
-		"least change of a time that counts, such as 5% or 0.05")
-	f.tolerance.add(flags, "exact-tolerance", "share", parseShare,
-		"greatest rise of a simulated unit that does not count, such as 0.1%")
-	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the "+
-		"machines are the same")
-	flags.Var(&f.format, "format", "text, markdown, json or junit; markdown is for a pull "+
-		"request or a job's summary")
-	flags.BoolVar(&f.allowVanished, "allow-vanished", false,
-		"do not fail if NEW lacks benchmarks of the baseline")
-	flags.BoolVar(&f.update, "update", false,
-		"make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
+	flags.StringVar(&f.baseline, "baseline", "", "")
+	flags.Float64Var(&f.alpha, "alpha", 0.01, "")
+	f.threshold.add(flags, "threshold", "share", parseShare)
+	f.tolerance.add(flags, "exact-tolerance", "share", parseShare)
+	flags.Var(&f.times, "times", "")
+	flags.Var(&f.format, "format", "")
+	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "")
+	flags.BoolVar(&f.update, "update", false, "")
 }
 
 func checkAlpha(alpha float64) error {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,10 +20,8 @@ import (
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/access/csource"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
-	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
 func newCC() *cobra.Command {
@@ -55,15 +52,9 @@ type execFlags struct {
 
 func (e *execFlags) add(flags *pflag.FlagSet, p *patternFlags) {
 	p.from.parse, p.to.parse = callOr(p.from.parse, &e.from), callOr(p.to.parse, &e.to)
-	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run "+
-		"a source `file`, and simulate its accesses; with --function those made inside of it")
-	e.args.add(flags, "args", "arguments", shellquote.Split,
-		"with --exec, the program's arguments, in quotes where they have spaces")
-	e.cc.add(flags, "cc", "compiler", shellquote.Split,
-		"with --exec FILE.cpp, the compiler and its options, such as 'g++ -O2 -DN=64'")
-	flags.Lookup("from").Usage += "; with --exec, the first call of --function that is counted, " +
-		"from 1 on"
-	flags.Lookup("to").Usage += "; with --exec, the last call of --function that is counted"
+	flags.StringVar(&e.path, "exec", "", "")
+	e.args.add(flags, "args", "arguments", shellquote.Split)
+	e.cc.add(flags, "cc", "compiler", shellquote.Split)
 }
 
 // callOr returns a parser that also reads the number of a call, from 1 on.
@@ -85,36 +76,6 @@ func (e *execFlags) check(c call) error {
 		return fmt.Errorf("--from %d --to %d: want the first call before the last", from, to)
 	}
 	return cmp.Or(needs(c, "exec", "from to"), needs(c, "function", "from to"))
-}
-
-// program returns the executable, built in a folder if --exec names a source file.
-func (e *execFlags) program(c call, dir string) (string, error) {
-	compiler, isSource := compiled.Compilers[filepath.Ext(e.path)]
-	if !isSource {
-		if e.cc.set {
-			return "", fmt.Errorf("--cc %s: it builds a source file, and --exec %s is none",
-				e.cc.text, e.path)
-		}
-		return e.path, nil
-	}
-	if _, err := os.Stat(e.path); err != nil {
-		return "", fmt.Errorf("--exec: %w", err)
-	}
-	path, args := filepath.Join(dir, "program"), []string{compiler, "-O2"}
-	if e.cc.set {
-		args = e.cc.value
-	}
-	args = append(args, e.path, "-o", path)
-	build, err := compiled.Command(c.ctx, dir, args)
-	if err != nil {
-		return "", fmt.Errorf("--exec %s: %w", e.path, err)
-	}
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprint(c.err, strings.ReplaceAll(string(out), path, "program"))
-		return "", fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "),
-			err)
-	}
-	return path, nil
 }
 
 // temporaryFolder makes a folder that is removed even if a signal ends the program.
@@ -140,9 +101,10 @@ func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	path, err := f.exec.program(c, dir)
-	if err := c.orStopped(err, "nothing was counted"); err != nil {
-		return err
+	path, said, err := compiled.BuildFile(c.ctx, dir, f.exec.path, f.exec.cc.value)
+	if err != nil {
+		fmt.Fprint(c.err, said)
+		return c.orStopped(fmt.Errorf("--exec %s: %w", f.exec.path, err), "nothing was counted")
 	}
 	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)
 }
@@ -216,7 +178,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		return err
 	}
 	c.meter.Phase("running "+name, 0)
-	count := &counter{h: h, curve: curve}
+	count := &compiled.Counter{Hierarchy: h, Curve: curve}
 	o.Stdin, o.Environment = os.Stdin, environment()
 	outcome, err := program.Run(c.ctx, o, count)
 	if err != nil && c.ctx.Err() == nil {
@@ -235,9 +197,13 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 			"the lines between #pragma scop and #pragma endscop")), end)
 	}
 	f.noteOutcome(c, name, o, outcome)
-	noteLocals(c, name, program, o.Function, count)
+	if missing := count.Uncounted(program, o.Function); missing != nil {
+		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
+			"them where their address leaves the function: declare them static, or build with "+
+			"gcc -O0", name, some(missing, 3))
+	}
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
-	run.Tensors, run.Code = count.lines()
+	run.Tensors, run.Code = count.Lines()
 	run.Curve = curve.Table()
 	for _, object := range run.Tensors {
 		if f.exec.path == "" && object.Function == compiled.Elsewhere {
@@ -250,7 +216,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		f.results = ""
 	}
 	run.Partial = fault
-	return errors.Join(f.show(c, run, m.Name), end, count.full)
+	return errors.Join(f.show(c, run, m.Name), end, count.Full)
 }
 
 func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
@@ -271,26 +237,6 @@ func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome 
 	}
 }
 
-// noteLocals names local arrays of counted functions whose accesses may be uncounted.
-func noteLocals(c call, name string, program *compiled.Program, function string, count *counter) {
-	counted := map[string]bool{function: true}
-	for _, s := range count.sources {
-		counted[s.Place.Function] = true
-	}
-	var missing []string
-	for _, l := range program.Locals {
-		if counted[l.Function] {
-			missing = append(missing, fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File),
-				l.Line))
-		}
-	}
-	if missing != nil {
-		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
-			"them where their address leaves the function: declare them static, or build with "+
-			"gcc -O0", name, some(slices.Compact(missing), 3))
-	}
-}
-
 // environment is all that a program gets of bench's environment, so that every run is the same.
 func environment() (all []string) {
 	for _, name := range []string{"PATH", "HOME", "LD_LIBRARY_PATH"} {
@@ -299,41 +245,4 @@ func environment() (all []string) {
 		}
 	}
 	return all
-}
-
-// A counter counts accesses by place and by object.
-type counter struct {
-	h       *simcache.Hierarchy
-	curve   *reuse.Meter
-	full    error // of the curve
-	sources []compiled.Source
-}
-
-// New implements compiled.Sink.
-func (c *counter) New(s compiled.Source) int {
-	c.sources = append(c.sources, s)
-	return c.h.NewSource(s.Kind)
-}
-
-// Accesses implements compiled.Sink.
-func (c *counter) Accesses(refs []simcache.Reference) {
-	c.h.AccessAll(refs)
-	if c.curve == nil {
-		return
-	}
-	for _, r := range refs {
-		if c.full == nil {
-			c.full = c.curve.Access(r.Addr, int(r.Size))
-		}
-	}
-}
-
-func (c *counter) lines() (objects, code []simcache.Line) {
-	for i, counts := range c.h.SourceCounts() {
-		s := c.sources[i]
-		objects = append(objects, simcache.Line{Function: s.Object, Counts: counts})
-		code = append(code, simcache.Line{Function: s.Place.Function, File: s.Place.File,
-			Number: s.Place.Line, Counts: counts})
-	}
-	return simcache.SumLines(objects), simcache.SumLines(code)
 }

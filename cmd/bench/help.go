@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
@@ -32,16 +33,37 @@ const (
 	moreExamples = "more examples"
 )
 
-// addHelp adds its texts to a command and its verbs. It panics without a text, which tests find.
-func addHelp(cmd *cobra.Command) {
-	name := strings.TrimPrefix(strings.ReplaceAll(cmd.CommandPath(), " ", "-"), "bench-")
+// helpText returns a text, with what the program knows in place of {{words}}. It panics without the
+// text, which tests find.
+func helpText(name string) string {
 	content, err := helpTexts.ReadFile("help/" + name + ".txt")
 	if err != nil {
 		panic(err)
 	}
-	text := strings.ReplaceAll(string(content), "{{view-operations}}",
-		explain.Fold(strings.Join(layouts.ViewOps(), ", "), helpWidth))
-	text, rest, _ := strings.Cut(strings.TrimSpace(text), "\n--- ")
+	return strings.NewReplacer("{{dtypes}}", strings.Join(layouts.DTypeNames(), ", "),
+		"{{kernels}}", kernel.Names(kernel.All()), "{{own-kernels}}", kernel.Names(kernel.Sets()),
+		"{{view-operations}}", explain.Fold(strings.Join(layouts.ViewOps(), ", "), helpWidth)).
+		Replace(strings.TrimSpace(string(content)))
+}
+
+// usages has the usage of each flag, by "FLAG" or "VERB FLAG".
+var usages = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(helpText("flags")) {
+		name, usage, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		all[name] = usage
+	}
+	return all
+})
+
+// addHelp adds the texts to a command, its flags and its verbs.
+func addHelp(cmd *cobra.Command) {
+	name := strings.TrimPrefix(cmd.CommandPath(), "bench ")
+	text := helpText(strings.ReplaceAll(name, " ", "-"))
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		flag.Usage = cmp.Or(usages()[name+" "+flag.Name], usages()[flag.Name]) + flag.Usage
+	})
+	text, rest, _ := strings.Cut(text, "\n--- ")
 	cmd.Long, cmd.Example, _ = strings.Cut(text, "\n---\n")
 	names, rest, _ := strings.Cut(rest, "\n")
 	more, examples, _ := strings.Cut(rest, "\n---\n")

@@ -39,14 +39,12 @@ func newImport() *cobra.Command {
 			return c.orStopped(f.run(c, files), "nothing is priced")
 		})
 	flags := cmd.Flags()
-	flags.IntVar(&f.top, "top", 15, "rows of the table")
-	flags.BoolVar(&f.step, "step", false, "simulate all calls of an execution trace in sequence")
-	flags.BoolVar(&f.asJSON, "json", false, "print the whole bill as JSON")
-	flags.StringVar(&f.suite, "suite", "", "`file` for a workload of the most expensive "+
-		"operators; bench run --suite times it, as PyTorch 1.13 walks")
-	flags.DurationVar(&f.budget, "budget", time.Minute,
-		"about how long a run of that workload may take; set-up included")
-	flags.StringVarP(&f.dir, "out", "o", "", "`folder` for a page with bars")
+	flags.IntVar(&f.top, "top", 15, "")
+	flags.BoolVar(&f.step, "step", false, "")
+	flags.BoolVar(&f.asJSON, "json", false, "")
+	flags.StringVar(&f.suite, "suite", "", "")
+	flags.DurationVar(&f.budget, "budget", time.Minute, "")
+	flags.StringVarP(&f.dir, "out", "o", "", "")
 	f.modelFlags.add(flags)
 	return cmd
 }

@@ -57,14 +57,10 @@ func newLayout() *cobra.Command {
 		})
 	pattern.addTensor(cmd.Flags(), 1)
 	pattern.view.most = maxViews
-	cmd.Flags().StringVarP(&out, "out", "o", "", "draw to a `file` that ends in .svg or .png; "+
-		"with --view twice both views stand above their storage")
-	format.add(cmd.Flags(), "format", "tag", parseTag,
-		"store the tensor in a format of oneDNN instead, such as nChw16c or ABcd16b16a2b")
-	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat,
-		"store an example in a sparse format: coo, csr, csc, bsr or bsc")
-	block.add(cmd.Flags(), "block", "shape", layouts.ParseShape,
-		"rows and columns of the blocks of bsr and bsc, such as 2x2")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "")
+	format.add(cmd.Flags(), "format", "tag", parseTag)
+	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat)
+	block.add(cmd.Flags(), "block", "shape", layouts.ParseShape)
 	return cmd
 }
 

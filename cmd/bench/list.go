@@ -12,9 +12,6 @@ import (
 	"github.com/stridebench/stridebench/access/workload"
 )
 
-const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, " +
-	"such as '.name:Copy /layout:(transpose OR contiguous)'"
-
 func newList() *cobra.Command {
 	var suiteOf suiteFlags
 	cmd := verb("list", "Print the names of the suite's benchmarks", noArgs,
@@ -31,7 +28,7 @@ func newList() *cobra.Command {
 			}
 			return nil
 		})
-	suiteOf.add(cmd.Flags(), "the quick suite")
+	suiteOf.add(cmd.Flags())
 	return cmd
 }
 
@@ -41,11 +38,10 @@ type suiteFlags struct {
 	workload     *workload.Workload // of the file
 }
 
-func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
-	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the "+
-		"default ones (docs/workload.md), - for stdin")
-	flags.StringVar(&f.filter, "filter", "*", filterUsage)
-	flags.BoolVar(&f.quick, "quick", false, quickUsage)
+func (f *suiteFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "suite", "", "")
+	flags.StringVar(&f.filter, "filter", "*", "")
+	flags.BoolVar(&f.quick, "quick", false, "")
 }
 
 // read returns the filtered suite. All of a file is in its quick suite.

@@ -30,11 +30,9 @@ const inText = "text"
 const mostMaps = 2
 
 func (f *lookFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "map", "", "map where the last pass misses, to a `file`; which "+
-		"ends in .svg or .png, or as text without one; --order may be given twice")
+	flags.StringVar(&f.file, "map", "", "")
 	flags.Lookup("map").NoOptDefVal = inText
-	flags.IntVar(&f.steps, "steps", 0, "print so many references, the first ones; each with its "+
-		"address, line, set, hit or miss, and what was evicted")
+	flags.IntVar(&f.steps, "steps", 0, "")
 }
 
 func (f *lookFlags) wanted() bool { return f.file != "" || f.steps > 0 }

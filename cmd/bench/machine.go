@@ -47,12 +47,10 @@ func newMachine() *cobra.Command {
 	flags := cmd.Flags()
 	f.geometry.add(flags)
 	f.measuring.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as "+
-		"--measure -o writes it; measured is the saved one, even of another CPU; - is stdin")
-	flags.BoolVar(&f.presets, "presets", false, "list the machines that sim --preset knows")
-	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim "+
-		"--config reads it")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	flags.StringVar(&f.caches, "caches", "", "")
+	flags.BoolVar(&f.presets, "presets", false, "")
+	flags.StringVar(&f.preset, "preset", "", "")
+	flags.BoolVar(&f.asJSON, "json", false, "")
 	return cmd
 }
 

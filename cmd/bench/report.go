@@ -28,14 +28,10 @@ func newReport() *cobra.Command {
 	f := reportFlags{theme: oneOf("theme", reports.Light, reports.Dark)}
 	cmd := verb("report FILE...", "Draw charts of results and report the findings", someFiles,
 		f.run)
-	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"),
-		"`folder` for the page, the charts and summary.md")
-	cmd.Flags().Var(&f.theme, "theme",
-		"light or dark (default for the page: as the reader's system)")
-	cmd.Flags().StringVar(&f.by, "by", "", "compare machines by a `label`, such as host, on a "+
-		"page of its own: which are out of line, and why; FILE may be a folder")
-	cmd.Flags().StringVar(&f.history, "history", "",
-		"draw the trend of a history, a `folder` (bench history add)")
+	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"), "")
+	cmd.Flags().Var(&f.theme, "theme", "")
+	cmd.Flags().StringVar(&f.by, "by", "", "")
+	cmd.Flags().StringVar(&f.history, "history", "", "")
 	return cmd
 }
 
