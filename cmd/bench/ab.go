@@ -100,6 +100,9 @@ func (f *runFlags) runAB(c call, s *session.Session) error {
 		return err
 	}
 	defer oldFile.Discard()
+	if err := f.tune(c, s); err != nil {
+		return err
+	}
 	old, new, _, err := f.interleave(c, s)
 	if err == nil {
 		err = oldFile.put(old)

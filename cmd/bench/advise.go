@@ -15,7 +15,6 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 type adviseFlags struct {
@@ -36,9 +35,6 @@ func newAdvise() *cobra.Command {
 	cmd := verb("advise {--shape SHAPE | --program FILE.c}", "Answer whether to call "+
 		"contiguous(), and how to walk a view or rearrange your own loops", noArgs,
 		func(c call, _ []string) error {
-			if f.preset == "list" {
-				return writeTables(c.out, machines.WriteList)
-			}
 			if err := cmp.Or(positive("passes", f.passes), positive("top", f.top)); err != nil {
 				return err
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 type call struct {
@@ -37,11 +38,20 @@ func callOf(cmd *cobra.Command) call {
 		progress.New(cmd.ErrOrStderr())}
 }
 
-// verb returns a command that runs a function.
+// verb returns a command that runs a function, unless its --preset is to list the presets.
 func verb(use, short string, args cobra.PositionalArgs,
 	run func(c call, args []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: args,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(callOf(cmd), args) }}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			preset := cmd.Flags().Lookup("preset")
+			if c := callOf(cmd); preset == nil || preset.Value.String() != "list" {
+				return run(c, args)
+			} else if c.given("json") {
+				return writeJSON(c.out, machines.List())
+			} else {
+				return writeTables(c.out, machines.WriteList)
+			}
+		}}
 	cmd.Flags().SortFlags = false
 	return cmd
 }

@@ -244,29 +244,14 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 
 func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	defer watch(c.ctx, "this pass")()
-	file, err := createFile("out", f.out) // a failure costs no measuring
-	if err != nil {
-		return nil, err
-	}
-	defer file.Discard()
 	var text bytes.Buffer
-	if err = f.tune(c, s); err == nil {
-		var warnings []string
-		warnings, err = s.Write(c.ctx, &text, c.meter)
-		err = atFlag(err)
-		tell(c, warnings)
-	}
-	var fault error // of the file
+	kept, warnings, err := f.measure(c, s, &text)
+	tell(c, warnings)
 	so := "nothing is compared or kept"
-	if s.Done() > 0 {
-		if fault = file.put(text.Bytes()); fault == nil && f.out != "" {
-			so = "nothing is compared, and " + f.out + " keeps the samples that were finished"
-		}
+	if kept != "" {
+		so = "nothing is compared, and " + kept + " keeps the samples that were finished"
 	}
-	if c.ctx.Err() != nil {
-		err = stopped(c.ctx, so)
-	}
-	return text.Bytes(), errors.Join(err, fault)
+	return text.Bytes(), c.orStopped(err, so)
 }
 
 // leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.

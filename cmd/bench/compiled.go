@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -112,36 +111,26 @@ func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 // compileProgram compiles and runs a C function whose loops are not affine.
 func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	refused *csource.Error) error {
-	given, err := csource.Parts(text, f.program.Defines)
-	if err != nil {
-		return fmt.Errorf("--define: %w", err)
-	}
-	maps.Copy(given.Values, given.Fields)
 	dir, remove, err := temporaryFolder(c.ctx)
 	defer remove()
 	if err != nil {
 		return err
 	}
-	task := compiled.Task{Path: f.program.file, Function: f.program.Function, Macros: given.Macros,
-		Values: given.Values, Sizes: given.Sizes, Folders: f.program.IncludeDirs, Passes: f.passes,
-		Compiler: f.exec.cc.value}
-	if task.Path == "-" {
-		task.Path = filepath.Join(dir, "stdin.c")
-		if err := os.WriteFile(task.Path, text, 0o600); err != nil {
+	source := f.program.file
+	if source == "-" {
+		source = filepath.Join(dir, "stdin.c")
+		if err := os.WriteFile(source, text, 0o600); err != nil {
 			return err
 		}
 	}
-	options := compiled.Options{Function: f.program.Function}
-	if task.Function == "" {
-		r := compiled.Region{File: filepath.Base(task.Path)}
-		task.Function, r.From, r.To = csource.FindRegion(text)
-		options.Region = r
+	task, options, err := compiled.TaskOf(source, text, f.program.Options)
+	if err != nil {
+		return fmt.Errorf("--%w", err)
 	}
-	compiler := compiled.Compilers[filepath.Ext(task.Path)]
-	if !f.exec.cc.set {
-		task.Compiler = []string{compiler}
+	if task.Passes = f.passes; f.exec.cc.set {
+		task.Compiler = f.exec.cc.value
 	}
-	if task.Function == "" || compiler == "" {
+	if task.Function == "" || task.Compiler == nil {
 		return fmt.Errorf("--program: %w; to compile and run it instead, want --function, or one "+
 			"#pragma scop in a function whose definition begins a line", refused)
 	}
@@ -151,7 +140,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	case c.ctx.Err() != nil:
 		return stopped(c.ctx, "nothing was counted")
 	case err != nil:
-		why := strings.ReplaceAll(err.Error(), task.Path, f.program.file)
+		why := strings.ReplaceAll(err.Error(), source, f.program.file)
 		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
 	}
 	how := "its main has to call " + task.Function

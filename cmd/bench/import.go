@@ -16,7 +16,6 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results/show"
-	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 type importFlags struct {
@@ -32,9 +31,6 @@ func newImport() *cobra.Command {
 	var f importFlags
 	cmd := verb("import FILE...", "Price the layouts of a model from a profile of it", nil,
 		func(c call, files []string) error {
-			if f.preset == "list" {
-				return writeTables(c.out, machines.WriteList)
-			}
 			defer watch(c.ctx, "this pattern")()
 			return c.orStopped(f.run(c, files), "nothing is priced")
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/missmap"
 )
 
@@ -86,6 +87,7 @@ const mostLooked = 3e8
 
 func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	walks ...walked) error {
+	fmt.Fprint(c.out, sentences(c.out, explain.Heading(config, false)))
 	if f.steps > 0 {
 		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
 	}

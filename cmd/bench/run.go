@@ -70,9 +70,6 @@ func newRun() *cobra.Command {
 				return err
 			}
 			defer watch(c.ctx, "this pass")()
-			if err := f.tune(c, s); err != nil {
-				return err
-			}
 			if f.ab != "" {
 				return f.runAB(c, s)
 			}
@@ -196,8 +193,30 @@ func (f *runFlags) fault(err error) error {
 	return atFlag(err)
 }
 
-// run writes finished results to the file, even of an interrupted run. It writes no file if nothing
-// finished. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
+// measure runs a session, tuned. It writes finished results to a writer and to the file of --out,
+// even of an interrupted run, and returns the file's name. It writes no file if nothing finished.
+func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (kept string,
+	warnings []string, err error) {
+	file, err := createFile("out", f.out) // a failure costs no measuring
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Discard()
+	if err := f.tune(c, s); err != nil {
+		return "", nil, err
+	}
+	warnings, err = s.Write(c.ctx, io.MultiWriter(file, to), c.meter)
+	err = atFlag(err)
+	if s.Done() > 0 {
+		fault := file.Commit()
+		if err = errors.Join(err, fault); fault == nil {
+			kept = f.out
+		}
+	}
+	return kept, warnings, err
+}
+
+// run measures. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
 // it gets the lines.
 func (f *runFlags) run(c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
@@ -205,28 +224,15 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 	if !f.raw && (progress.Terminal(c.out) || f.out != "") {
 		to = &lines
 	}
-	file, err := createFile("out", f.out)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	out := to
 	if f.out != "" {
-		out = io.MultiWriter(file, mute{to})
+		to = mute{to}
 	}
-	warnings, err := s.Write(c.ctx, out, c.meter)
-	err = atFlag(err)
-	kept := f.out
-	if s.Done() > 0 {
-		if fault := file.Commit(); fault != nil {
-			err, kept = errors.Join(err, fault), ""
-		}
-	}
+	kept, warnings, err := f.measure(c, s, to)
 	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && s.Done() > 0 {
 		switch {
 		case kept != "":
 			err = fmt.Errorf("%w, which %s keeps", err, kept)
-		case to == c.out:
+		case lines.Len() == 0:
 			err = fmt.Errorf("%w, which are printed", err)
 		}
 	}

@@ -81,9 +81,6 @@ type simFlags struct {
 }
 
 func (f *simFlags) simulate(c call, _ []string) error {
-	if f.hierarchy.preset == "list" {
-		return writeTables(c.out, machines.WriteList)
-	}
 	const walk = "shape view pad op with tile order kernel width threads grain cores "
 	const source, looks = "define include align ", "map steps "
 	if err := cmp.Or(f.look.check(c, f.pattern.order.texts), f.exec.check(c),
@@ -291,6 +288,7 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.trace != "" {
 		summary = simcache.Counts.Summary
 	}
+	fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
 	tables := c.any("preset config observe writebacks tlb explain matrix")
 	return run.Write(c.out, summary, tables, f.hierarchy.explain, columns(c.out))
 }
