@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -52,16 +51,17 @@ func predicted(d *data) (*figure, error) {
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
 	p.Add(same)
 	rho, err := stats.Spearman(x, y)
+	correlation := fmt.Sprintf("have a rank correlation of %.3f with", rho)
 	if err != nil { // equal times have no ranks
-		rho = math.NaN()
+		rho, correlation = math.NaN(), "have no rank correlation with"
 	}
 	median, err := stats.Median(off)
 	if err != nil {
 		return nil, err
 	}
 	f := &figure{title: "Predicted against measured time of a pass",
-		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s; the median error is "+
-			"%.0f%%.", len(found), correlation(rho, y), 100*median),
+		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s the measured ones; the "+
+			"median error is %.0f%%.", len(found), correlation, 100*median),
 		alt: "Scatter: predicted against measured time of each benchmark, with the line on " +
 			"which both are equal",
 		height: 4.2 * vg.Inch, panels: []*panel{p}}
@@ -72,17 +72,6 @@ func predicted(d *data) (*figure, error) {
 		f.explain(fmt.Sprintf("rank correlation %.3f", rho))
 	}
 	return f, err
-}
-
-// correlation handles equal times, which have no ranks.
-func correlation(rho float64, predicted []float64) string {
-	switch {
-	case slices.Min(predicted) == slices.Max(predicted):
-		return "are all the same"
-	case math.IsNaN(rho):
-		return "differ, but the measured ones do not"
-	}
-	return fmt.Sprintf("have a rank correlation of %.3f with the measured ones", rho)
 }
 
 const maxScattered = 1000

@@ -82,7 +82,7 @@ func (d *data) scalings() (all []scaling) {
 		}
 		s.series = series{name: show.Bytes(bytes) + " in " + s.level,
 			hue: d.look.hues[len(all)], points: sets[bytes]}
-		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		sortByX(s.points)
 		all = append(all, s)
 	}
 	return all
@@ -141,19 +141,7 @@ func threads(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprint(n, " are")
-}
+func counted(n int, what string) string { return show.Counted(n, what) }
 
 func threadsSentence(all []scaling) string {
 	var parts []string

@@ -185,7 +185,13 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		return errors.Join(fmt.Errorf("%s: no access is made in %s", name, cmp.Or(o.Function,
 			"the lines between #pragma scop and #pragma endscop")), end)
 	}
-	f.noteOutcome(c, name, o, outcome)
+	expected := uint64(f.passes)
+	if f.exec.path != "" {
+		expected = math.MaxUint64
+	}
+	for _, note := range outcome.Notes(o, expected) {
+		c.note("%s: %s", name, note)
+	}
 	if missing := count.Uncounted(program, o.Function); missing != nil {
 		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
 			"them where their address leaves the function: declare them static, or build with "+
@@ -206,24 +212,6 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 	}
 	run.Partial = fault
 	return errors.Join(f.show(c, run, m.Name), end, count.Full)
-}
-
-func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
-	if o.First > outcome.Calls {
-		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function,
-			outcome.Calls)
-	}
-	if f.exec.path == "" && outcome.Calls > uint64(f.passes) {
-		c.note("%s: main calls %s %d times, which are counted together; affine loops are "+
-			"counted once", name, o.Function, outcome.Calls)
-	}
-	if outcome.Moved {
-		c.note("%s: the kernel does not fix its addresses, so that counts may differ from "+
-			"run to run", name)
-	}
-	if outcome.Forked {
-		c.note("%s: it starts other processes, whose accesses are not counted", name)
-	}
 }
 
 // environment is all that a program gets of bench's environment, so that every run is the same.

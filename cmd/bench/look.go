@@ -114,7 +114,7 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 		maps = append(maps, m)
 	}
 	if f.file != inText {
-		chart, err := reports.DrawMaps(title+": where it misses", maps, reports.Light)
+		chart, err := reports.DrawMaps(title+": where it misses", maps)
 		if err := draw("map", f.file, chart, err); err != nil {
 			return err
 		}

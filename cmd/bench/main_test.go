@@ -79,6 +79,7 @@ func TestScripts(t *testing.T) {
 			return untuned(cache)
 		},
 		Condition: condition,
+		UpdateScripts: true,
 	})
 }
 

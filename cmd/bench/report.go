@@ -110,9 +110,6 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if matrix.Copies != nil {
 		c.note("ignored, as other files have all their results: %s", some(matrix.Copies, 4))
 	}
-	warnOfFaults(c, slices.DeleteFunc(paths, func(path string) bool {
-		return slices.Contains(matrix.Copies, path)
-	}), by)
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
@@ -127,25 +124,6 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		fmt.Fprintln(c.out, path)
 	}
 	return nil
-}
-
-// warnOfFaults warns of faults that merge would refuse. The report judges machines by the results
-// present.
-func warnOfFaults(c call, paths []string, by string) {
-	// A single file may be a merge, which records its faults. Stdin is read already.
-	if len(paths) < 2 || slices.Contains(paths, "-") {
-		return
-	}
-	plan, err := merge.Read(paths, nil, by, func() {})
-	if err != nil { // they are not runs of one suite
-		return
-	}
-	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool {
-		return slices.Contains(plan.Merged, fault)
-	})
-	if len(faults) > 0 {
-		c.warn("%s", some(faults, 8))
-	}
 }
 
 // eachOnce refuses folders, and files whose samples would count twice.

@@ -13,7 +13,6 @@ package merge
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -90,9 +89,7 @@ func checkMerged(path string) error {
 // A Plan is what will be written.
 type Plan struct {
 	// Faults report missing, doubled or cut-off shards. The rest can still be written.
-	Faults []string
-	// Merged are the Faults of files that are merges.
-	Merged  []string
+	Faults  []string
 	Files   int
 	Runs    int
 	Results int
@@ -129,9 +126,6 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 	for _, f := range files {
 		if f.fault != nil {
 			p.Faults = append(p.Faults, fmt.Sprintf("%v: %v%s", f, f.fault, f.lost()))
-			if errors.Is(f.fault, errMerged) {
-				p.Merged = append(p.Merged, p.Faults[len(p.Faults)-1])
-			}
 		}
 		if f.results == 0 {
 			of := value(f.config, by)

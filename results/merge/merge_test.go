@@ -268,16 +268,6 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestMerged: of what is wrong with files, it is told apart that one is merged already.
-func TestMerged(t *testing.T) {
-	plan, err := Read(write(t, t.TempDir(), "BenchmarkA 1 5 ns/op\nzone: 1\n",
-		"BenchmarkA 1 5 ns/op\nnonsense\n"), nil, "", nil)
-	if err != nil || len(plan.Faults) != 3 || len(plan.Merged) != 1 ||
-		plan.Merged[0] != plan.Faults[0] || !strings.Contains(plan.Merged[0], "merged already") {
-		t.Errorf("%q, of which %q: %v", plan.Faults, plan.Merged, err)
-	}
-}
-
 func TestNatural(t *testing.T) {
 	names := []string{"node10", "node9", "node09", "a", "node9b", "", "node", "b1", "a22", "9z"}
 	slices.SortStableFunc(names, Natural)
