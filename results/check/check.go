@@ -23,7 +23,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
@@ -106,7 +105,6 @@ type Report struct {
 	otherMachine  bool                   // the fingerprints differ
 	common        int                    // benchmarks that are in both
 	twice         bool                   // a benchmark has two counts in the new file
-	backwards     bool                   // the baseline is later than the new file
 }
 
 // A Lone is a benchmark, or a unit of one, that only one file has.
@@ -169,7 +167,6 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(o.New, "new results"), err)
 	}
 	r := &Report{Options: o, baseline: label(old, o.Baseline), new: label(new, o.New)}
-	r.backwards = dated(old, o.Baseline).After(dated(new, o.New)) && !dated(new, o.New).IsZero()
 	r.comparable(oldConfig, newConfig)
 	units := trusted(old, new)
 	oldRows, newRows := rowsWith(old, units), rowsWith(new, units)
@@ -507,15 +504,6 @@ func (s smallestP) samples(p float64) int {
 		n++
 	}
 	return n
-}
-
-func dated(set *results.Set, file string) time.Time {
-	for _, c := range set.Comments[file] {
-		if at, err := time.Parse(time.RFC3339, c.Value); c.Key == "date" && err == nil {
-			return at
-		}
-	}
-	return time.Time{}
 }
 
 func label(set *results.Set, file string) string {

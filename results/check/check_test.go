@@ -563,23 +563,3 @@ func FuzzCompare(f *testing.F) {
 		}
 	})
 }
-
-// TestBackwards: a baseline that was made after the new results is told of, and nothing else is.
-func TestBackwards(t *testing.T) {
-	parse := func(file, date string) *results.Set {
-		return must(results.Parse(file, []byte(date+exactHead+"BenchmarkX 1 5 D1-misses/op\n")))
-	}
-	const earlier, later = "# date: 2026-11-24T10:00:00Z\n", "# date: 2026-11-25T09:00:00Z\n"
-	for _, c := range []struct {
-		old, new string
-		want     bool
-	}{{earlier, later, false}, {later, earlier, true}, {later, later, false}, {later, "", false},
-		{"", later, false}, {later, "# date: today\n", false}} {
-		o := usual
-		o.Baseline, o.New = "old.txt", "new.txt"
-		r := must(check.Compare(parse("old.txt", c.old), parse("new.txt", c.new), o))
-		if text := written("text", r); strings.Contains(text, "swap them") != c.want || r.Err() != nil {
-			t.Errorf("baseline of %q, new of %q: %s", c.old, c.new, text)
-		}
-	}
-}

@@ -142,10 +142,6 @@ func (r *Report) tooFew() []string {
 
 func (r *Report) advice() []string {
 	var lines []string
-	if r.backwards {
-		lines = append(lines, "The baseline was made after the new results: if that is not "+
-			"intended, swap them.")
-	}
 	if r.twice {
 		lines = append(lines, "The new results have two counts of one benchmark. Names have a "+
 			"file's name without its folder: if two of one name were counted, give one another "+

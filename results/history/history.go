@@ -7,9 +7,8 @@
 // shows whether it is complete.
 //
 // Entries are written whole or not at all and never change. Their names depend on their content, so
-// any number of writers can work without a lock. The index caches the content of the entries by
-// their hash. If it is missing, damaged or outdated, the entries are read and the index is written
-// again. No name or path that a file contains is ever opened.
+// any number of writers can work without a lock. No name or path that a file contains is ever
+// opened.
 //
 // From runs to changes, as the example shows:
 //
@@ -24,17 +23,19 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
@@ -84,10 +85,6 @@ const (
 	commitKey = "# history-commit: "
 	timeKey   = "# history-time: "
 	sumKey    = "# " + keys.History + ": "
-	indexFile = "index.jsonl"
-	// version of the records; an index without it is rebuilt
-	indexHead = "{\"index\":4}\n"
-	maxIndex  = 1 << 30 // bytes; reading the entries is better than a larger index
 )
 
 // commits matches commits that may become part of a file's name.
@@ -118,10 +115,9 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if entry, err = parseEntry(name, sealed); err != nil {
 		return entry, false, err
 	}
-	sum := sha256.Sum256(sealed)
 	entry.Doubts = doubts(name, set, commit, at)
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit,
-		entry.Fingerprint, hex.EncodeToString(sum[:]))
+		entry.Fingerprint, hashOf(sealed))
 	path := filepath.Join(s.dir, entry.File)
 	if err := ownFile(path); err != nil {
 		return entry, false, err
@@ -145,12 +141,10 @@ func ownFile(path string) error {
 	return nil
 }
 
-var errForeignIndex = errors.New("it is the index of something else")
-
 var errNotRegular = errors.New("it is not a regular file")
 
 var halfWritten = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
+	return regexp.MustCompile(`^\..+\.txt\.[0-9]+$`)
 })
 
 // sweep removes files left half-written over an hour ago.
@@ -321,37 +315,40 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known, found, news := s.readIndex(), map[string]Entry{}, false
-	for _, f := range files {
-		// skips the index and temporary files
-		if filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".") {
+	files = slices.DeleteFunc(files, func(f os.DirEntry) bool { // temporary ones, too
+		return filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".")
+	})
+	read, hashes, faults := make([]Entry, len(files)), make([]string, len(files)),
+		make([]error, len(files))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		group.Go(func() error {
+			hashes[i], read[i], faults[i] = s.entry(f)
+			return nil
+		})
+	}
+	err = group.Wait()
+	found := map[string]string{} // names by hash
+	for i, f := range files {
+		fault := faults[i]
+		if other, is := found[hashes[i]]; fault == nil && is { // its samples would count twice
+			fault = fmt.Errorf("it is a copy of %s", other)
+		}
+		if fault != nil {
+			damaged = append(damaged, Damaged{f.Name(), fault})
 			continue
 		}
-		hash, entry, err := s.entry(f, known)
-		if err != nil {
-			damaged = append(damaged, Damaged{f.Name(), err})
-			continue
-		}
-		if other, is := found[hash]; is { // else its samples would count twice
-			damaged = append(damaged, Damaged{f.Name(),
-				fmt.Errorf("it is a copy of %s", other.File)})
-			continue
-		}
-		_, old := known[hash]
-		found[hash], news = entry, news || !old
-		entries = append(entries, entry)
+		found[hashes[i]] = f.Name()
+		entries = append(entries, read[i])
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.File, b.File))
 	})
-	if news || len(found) < len(known) {
-		// Without an index the next read is only slower.
-		_ = s.writeIndex(found)
-	}
-	return entries, damaged, nil
+	return entries, damaged, err
 }
 
-func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Entry, err error) {
+func (s *Store) entry(f os.DirEntry) (hash string, e Entry, err error) {
 	if !f.Type().IsRegular() {
 		return "", e, errNotRegular
 	}
@@ -359,17 +356,10 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 	if err != nil {
 		return "", e, err
 	}
-	if hash = hashOf(sealed); known[hash].File == "" {
-		sealed = asSealed(sealed)
-		hash = hashOf(sealed)
-	}
-	if e, ok := known[hash]; ok {
-		e.File = f.Name()
-		return hash, e, nil
-	}
+	sealed = asSealed(sealed)
 	e, err = parseEntry("the file", sealed) // Damaged adds the file's own name
 	e.File = f.Name()
-	return hash, e, err
+	return hashOf(sealed), e, err
 }
 
 func hashOf(sealed []byte) string {
@@ -387,64 +377,4 @@ func (s *Store) text(e Entry) ([]byte, error) {
 		return nil, Damaged{e.File, err}
 	}
 	return text, nil
-}
-
-type indexed struct {
-	Hash  string `json:"sha256"` // of the whole file
-	Entry Entry  `json:"entry"`
-}
-
-// readIndex returns nil for a missing or damaged index.
-func (s *Store) readIndex() map[string]Entry {
-	path := filepath.Join(s.dir, indexFile)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() ||
-		info.Size() > maxIndex {
-		return nil
-	}
-	sealed, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return parseIndex(sealed)
-}
-
-func parseIndex(sealed []byte) map[string]Entry {
-	text, err := unseal(sealed)
-	if err != nil {
-		return nil
-	}
-	text, ok := bytes.CutPrefix(text, []byte(indexHead))
-	if !ok {
-		return nil
-	}
-	known := map[string]Entry{}
-	for line := range bytes.Lines(text) {
-		var i indexed
-		if json.Unmarshal(line, &i) != nil {
-			return nil
-		}
-		known[i.Hash] = i.Entry
-	}
-	return known
-}
-
-func (s *Store) writeIndex(entries map[string]Entry) error {
-	path := filepath.Join(s.dir, indexFile)
-	if err := ownFile(path); err != nil {
-		return err
-	}
-	if outfile.Foreign(path, func(text []byte) bool {
-		return bytes.HasPrefix(text, []byte(`{"index":`)) || bytes.Contains(text, []byte(sumKey))
-	}) {
-		return errForeignIndex
-	}
-	var b bytes.Buffer
-	b.WriteString(indexHead)
-	e := json.NewEncoder(&b)
-	for hash, entry := range entries {
-		if err := e.Encode(indexed{hash, entry}); err != nil {
-			return err
-		}
-	}
-	return outfile.WriteFile(path, seal(b.Bytes()))
 }
