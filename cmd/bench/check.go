@@ -245,13 +245,13 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	defer watch(c.ctx, "this pass")()
 	var text bytes.Buffer
-	kept, warnings, err := f.measure(c, s, &text)
+	kept, warnings, fault, err := f.measure(c, s, &text)
 	tell(c, warnings)
 	so := "nothing is compared or kept"
 	if kept != "" {
 		so = "nothing is compared, and " + kept + " keeps the samples that were finished"
 	}
-	return text.Bytes(), c.orStopped(err, so)
+	return text.Bytes(), errors.Join(c.orStopped(err, so), fault)
 }
 
 // leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.

@@ -64,9 +64,6 @@ func oneOf[T ~string](kind string, known ...T) parsed[T] {
 		if slices.Contains(p.known, text) {
 			return T(text), nil
 		}
-		if len(known) == 1 {
-			return "", fmt.Errorf("want %s, which is all that there is so far", known[0])
-		}
 		return "", fmt.Errorf("want one of %s", strings.Join(p.known, ", "))
 	}
 	return p

@@ -79,7 +79,6 @@ func TestScripts(t *testing.T) {
 			return untuned(cache)
 		},
 		Condition: condition,
-		UpdateScripts: true,
 	})
 }
 

@@ -194,26 +194,25 @@ func (f *runFlags) fault(err error) error {
 }
 
 // measure runs a session, tuned. It writes finished results to a writer and to the file of --out,
-// even of an interrupted run, and returns the file's name. It writes no file if nothing finished.
+// even of an interrupted run, and returns the file's name, or its fault. It writes no file if
+// nothing finished.
 func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (kept string,
-	warnings []string, err error) {
+	warnings []string, fault, err error) {
 	file, err := createFile("out", f.out) // a failure costs no measuring
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	defer file.Discard()
 	if err := f.tune(c, s); err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	warnings, err = s.Write(c.ctx, io.MultiWriter(file, to), c.meter)
-	err = atFlag(err)
 	if s.Done() > 0 {
-		fault := file.Commit()
-		if err = errors.Join(err, fault); fault == nil {
+		if fault = file.Commit(); fault == nil {
 			kept = f.out
 		}
 	}
-	return kept, warnings, err
+	return kept, warnings, fault, atFlag(err)
 }
 
 // run measures. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
@@ -227,7 +226,7 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 	if f.out != "" {
 		to = mute{to}
 	}
-	kept, warnings, err := f.measure(c, s, to)
+	kept, warnings, fault, err := f.measure(c, s, to)
 	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && s.Done() > 0 {
 		switch {
 		case kept != "":
@@ -244,7 +243,7 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}
 	tell(c, warnings)
-	return err
+	return errors.Join(err, fault)
 }
 
 func tell(c call, warnings []string) {

@@ -288,7 +288,9 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.trace != "" {
 		summary = simcache.Counts.Summary
 	}
-	fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
+	if !f.hierarchy.explain { // it begins with what would help, and has a table of the caches
+		fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
+	}
 	tables := c.any("preset config observe writebacks tlb explain matrix")
 	return run.Write(c.out, summary, tables, f.hierarchy.explain, columns(c.out))
 }
