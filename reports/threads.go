@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -93,15 +90,13 @@ func (d *data) scalings() (all []scaling) {
 // that. Memory serves from beyond bytes on.
 func (d *data) levels() (levels []mark, beyond float64) {
 	levels = slices.Clone(d.cpuCaches)
-	served, far := noise.ServedBy(noise.Ladder(d.rows), d.setup.Caches,
-		results.Cache{Size: math.MaxInt})
-	if far {
+	if d.served != nil {
 		for i := range levels {
-			if levels[i].at == float64(served.Cache.Size) {
-				levels[i].at = float64(served.From)
+			if levels[i].at == float64(d.served.Cache.Size) {
+				levels[i].at = float64(d.served.From)
 			}
 		}
-		return levels, float64(served.To)
+		return levels, float64(d.served.To)
 	}
 	if last := len(levels) - 1; last > 0 && d.set.Comment("sim-ll-source") == "measured" {
 		beyond = levels[last].at

@@ -107,7 +107,6 @@ func (f *adviseFlags) rearrange(c call) error {
 	if err != nil {
 		return err
 	}
-	setCollection()
 	defer watch(c.ctx, "this count")()
 	a, err := rearrange.Ask(c.ctx, file, text, m, f.limit)
 	if c.ctx.Err() != nil {

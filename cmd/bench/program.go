@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -71,25 +69,7 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 	return read, nil
 }
 
-// collectAt is the garbage collector's percentage while a program is counted. Summaries live until
-// the end, so a collection finds little.
-const collectAt = 400
-
-// collectOver is the memory limit in bytes. It is twice the limit of summaries, which are then most
-// of live memory.
-const collectOver = 2 << 30
-
-func setCollection() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(collectOver)
-	}
-}
-
 func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
-	setCollection()
 	text, err := f.program.load(c)
 	if err != nil {
 		return err
