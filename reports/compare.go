@@ -123,7 +123,8 @@ func compareSentence(found []pairing, shown int) string {
 		}
 	}
 	of := fmt.Sprintf("Of %s in both files, ", counted(len(found), "benchmark"))
-	text := of + fmt.Sprintf("%s slower and %d faster by more than their intervals", one(slower, "1 is", "are"), faster)
+	text := of + fmt.Sprintf("%s slower and %d faster by more than their intervals",
+		one(slower, "1 is", "are"), faster)
 	switch {
 	case few == len(found):
 		text = of + "the samples are too few to show which are slower or faster"

@@ -57,5 +57,6 @@ func predicted(d *data) (*figure, error) {
 		height: 4.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("predicted = measured", same)
 	f.explainIntervals("horizontal lines: 95% interval", across)
-	return f, d.look.addSpots(f, p, "a benchmark", d.look.hues[0], all[:min(len(all), maxScattered)])
+	return f, d.look.addSpots(f, p, "a benchmark", d.look.hues[0],
+		all[:min(len(all), maxScattered)])
 }

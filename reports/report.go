@@ -307,8 +307,8 @@ func newData(set *results.Set, o Options) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &data{look: o.Theme.style(), set: set, config: config, history: o.History, shown: map[string]bool{},
-		setup: results.SetupOf(config)}
+	d := &data{look: o.Theme.style(), set: set, config: config, history: o.History,
+		shown: map[string]bool{}, setup: results.SetupOf(config)}
 	d.cpuCaches, d.simulated = capacities(d.setup.Caches...), capacities(d.setup.D1, d.setup.LL)
 	var all []results.Row
 	at := map[string]int{} // in all, by name

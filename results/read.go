@@ -339,9 +339,10 @@ func (s *Set) Comment(key string) string {
 	return common
 }
 
-// Config returns the configuration that all results share, without [keys.Family]. It returns an error
-// with the keys that differ: such results do not compare. Labels that differ only between
-// benchmarks are left out ([keys.IsLabel]). A name in [keys.Swept] must mean the same caches in all results.
+// Config returns the configuration that all results share, without [keys.Family]. It returns an
+// error with the keys that differ: such results do not compare. Labels that differ only between
+// benchmarks are left out ([keys.IsLabel]). A name in [keys.Swept] must mean the same caches in all
+// results.
 func (s *Set) Config() (map[string]string, error) {
 	var parser benchproc.ProjectionParser
 	filter, err := benchproc.NewFilter("*")

@@ -60,7 +60,8 @@ func (c *Counter) Uncounted(p *Program, function string) (arrays []string) {
 	}
 	for _, l := range p.Locals {
 		if counted[l.Function] {
-			arrays = append(arrays, fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File), l.Line))
+			arrays = append(arrays, fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File),
+				l.Line))
 		}
 	}
 	return slices.Compact(arrays)

@@ -80,7 +80,8 @@ func refuseTopics(root *cobra.Command) {
 	if err != nil {
 		panic(err)
 	}
-	help.Use, help.Short, help.Long = "help [verb]", "Print all flags of a verb, with more examples", ""
+	help.Use, help.Long = "help [verb]", ""
+	help.Short = "Print all flags of a verb, with more examples"
 	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error {
 		found, rest, _ := root.Find(args)
 		if found == root && len(args) > 0 || len(rest) > 0 {
@@ -105,7 +106,8 @@ func writeHelp(cmd *cobra.Command, whole bool) {
 		text = strings.TrimSpace(text + "\n\n" + cmd.Annotations[moreText])
 		examples = strings.TrimRight(examples+"\n"+cmd.Annotations[moreExamples], "\n")
 	} else {
-		more = fmt.Sprintf("'bench help %s' has more", strings.TrimPrefix(cmd.CommandPath(), "bench "))
+		more = fmt.Sprintf("'bench help %s' has more",
+			strings.TrimPrefix(cmd.CommandPath(), "bench "))
 		shown, others := screen(cmd.Flags(), names)
 		if flags = shown; others != nil {
 			more += ", and\n" + explain.Fold(strings.Join(others, " "), helpWidth)

@@ -48,11 +48,11 @@ type runFlags struct {
 	raw      bool // print lines of results, not a table
 }
 
-// quickCount is the fewest samples with a 95% interval of the median. The usage of --quick names it.
+// quickCount is the fewest samples with a 95% interval of the median. The usage of --quick has it.
 const quickCount = 6
 
-// Passes over longPass get longCount samples. These fill one burst, with one pass off the clock. The
-// usage of --count names them.
+// Passes over longPass get longCount samples. These fill one burst, with one pass off the clock.
+// The usage of --count has both.
 const (
 	longPass  = 100 * time.Millisecond
 	longCount = 10
@@ -215,8 +215,8 @@ func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (kept strin
 	return kept, warnings, fault, atFlag(err)
 }
 
-// run measures. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
-// it gets the lines.
+// run measures. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with
+// --raw, it gets the lines.
 func (f *runFlags) run(c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
 	to := c.out
@@ -238,7 +238,8 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 	if lines.Len() > 0 && s.Done() > 0 {
 		note := "results: not saved: use -o FILE"
 		if kept != "" {
-			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, shellquote.Join(kept))
+			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept,
+				shellquote.Join(kept))
 		}
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}
