@@ -216,9 +216,9 @@ func (r *Report) nothing() string {
 		return strings.Join(r.notCompared(), "; ")
 	case len(r.Comparisons) == 0:
 		return "no benchmark has a unit that is judged in both files"
-	case !r.judged() && (require || !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
-		return c.Exact
-	})):
+	case !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
+		return !c.Exact && c.Need == 0 || c.Exact && !require
+	}):
 		return "too few samples to judge any time by"
 	}
 	return ""
@@ -229,12 +229,6 @@ func (r *Report) notCompared() []string {
 		return r.NoExact
 	}
 	return append([]string{r.NoTimes}, r.NoExact...)
-}
-
-func (r *Report) judged() bool {
-	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
-		return !c.Exact && c.Need == 0
-	})
 }
 
 func (r *Report) comparable(old, new map[string]string) {

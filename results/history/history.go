@@ -119,8 +119,9 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit,
 		entry.Fingerprint, hashOf(sealed))
 	path := filepath.Join(s.dir, entry.File)
-	if err := ownFile(path); err != nil {
-		return entry, false, err
+	// Whoever made the folder must not redirect a write with a link.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return entry, false, &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
 	}
 	if there, err := infile.Text(path); err == nil && bytes.Equal(asSealed(there), sealed) {
 		return entry, false, nil
@@ -130,15 +131,6 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	}
 	s.sweep()
 	return entry, true, syncFolder(s.dir)
-}
-
-// ownFile refuses anything but a regular file: whoever made the folder must not redirect a write
-// with a link.
-func ownFile(path string) error {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
-	}
-	return nil
 }
 
 var errNotRegular = errors.New("it is not a regular file")
