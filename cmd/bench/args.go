@@ -104,10 +104,9 @@ func flagFault(cmd *cobra.Command, err error) error {
 	}
 	text := err.Error()
 	if number, is := errors.AsType[*strconv.NumError](err); is { // names a function of Go
-		text = strings.Replace(text, number.Error(), "want a number", 1)
-		if number.Func != "ParseFloat" {
-			text = strings.Replace(text, "a number", "a whole number of at most 64 bits", 1)
-		}
+		want := map[string]string{"ParseFloat": "a number", "ParseBool": "true or false"}
+		text = strings.Replace(text, number.Error(), "want "+cmp.Or(want[number.Func],
+			"a whole number of at most 64 bits"), 1)
 	}
 	return fmt.Errorf("%s (see %s --help)", text, cmd.CommandPath())
 }
