@@ -27,7 +27,6 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,20 +275,6 @@ func formatTuple[T any](n []T) string {
 // ParseShape reads sizes written as "3x4", "3,4", "(3, 4)", "[3, 4]" or "torch.Size([3, 4])". It
 // refuses anything but non-negative integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
-	shape, err := parseShape(text)
-	if err == nil {
-		return shape, nil
-	}
-	meant := betweenSizes.ReplaceAllString(strings.TrimSpace(text), "x")
-	if _, wrong := parseShape(meant); wrong == nil {
-		return nil, fmt.Errorf("%q is not a shape: did you mean %s?", text, meant)
-	}
-	return nil, err
-}
-
-var betweenSizes = regexp.MustCompile(`\s*[xX×*,;]\s*|\s+`)
-
-func parseShape(text string) ([]int, error) {
 	sizes, by := text, "x"
 	if inner, ok := strings.CutPrefix(sizes, "torch.Size("); ok && strings.HasSuffix(inner, ")") {
 		sizes = inner[:len(inner)-1]
