@@ -107,11 +107,6 @@ func logicalDims(letters string) (dims string, ok bool) {
 	return "", false
 }
 
-// Equal reports whether two tags are the same format.
-func (t Tag) Equal(u Tag) bool {
-	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
-}
-
 func (t Tag) blockOf(dim int) int {
 	product := 1
 	for _, b := range t.blocks {

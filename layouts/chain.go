@@ -574,9 +574,6 @@ func MustParseChain(text string) Chain {
 // String returns the text of the chain.
 func (c Chain) String() string { return c.text }
 
-// Equal reports whether two chains were read from the same text.
-func (c Chain) Equal(d Chain) bool { return c.text == d.text }
-
 // Empty reports whether the chain has no operation.
 func (c Chain) Empty() bool { return len(c.steps) == 0 }
 

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,17 +273,15 @@ func formatTuple[T any](n []T) string {
 	return "(" + text + ")"
 }
 
+var brackets = regexp.MustCompile(`^(?:torch\.Size\()?[(\[](.*?)\s*,?\s*[)\]]\)?$`)
+
 // ParseShape reads sizes written as "3x4", "3,4", "(3, 4)", "[3, 4]" or "torch.Size([3, 4])". It
 // refuses anything but non-negative integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
 	sizes, by := text, "x"
-	if inner, ok := strings.CutPrefix(sizes, "torch.Size("); ok && strings.HasSuffix(inner, ")") {
-		sizes = inner[:len(inner)-1]
-	}
-	if n := len(sizes); n > 2 && (sizes[0] == '(' && sizes[n-1] == ')' || sizes[0] == '[' &&
-		sizes[n-1] == ']') {
-		sizes, by = strings.TrimSuffix(strings.TrimSpace(sizes[1:n-1]), ","), ","
-	} else if strings.Contains(sizes, ",") {
+	if m := brackets.FindStringSubmatch(text); m != nil {
+		sizes, by = m[1], ","
+	} else if strings.Contains(text, ",") {
 		by = ","
 	}
 	var shape []int

@@ -176,14 +176,13 @@ func (t *Tensor) Reserve(outer int) error {
 	}
 	sizes := t.layout.Shape()
 	sizes[0] = outer
-	numel, err := checkedNumel(sizes)
+	roomy, err := fresh("reserve", sizes)
+	if err != nil {
+		return err
+	}
+	need, err := roomy.bytes(t.DType())
 	if err != nil {
 		return fmt.Errorf("reserve: %w", err)
-	}
-	need, ok := mulInt(numel, t.DType().Size())
-	if !ok {
-		return fmt.Errorf("reserve: %s of %s is more bytes than an int can count",
-			FormatShape(sizes), t.DType())
 	}
 	if need > len(t.storage.mem) {
 		t.layout.offset = 0

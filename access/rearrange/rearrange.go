@@ -68,7 +68,7 @@ func Ask(
 	t.try(ctx, all, limit*3/5) // the rest is for tiles
 	var best explain.Change
 	for _, tried := range a.Tried {
-		if tried.Order != nil && tried.Kept == nest.Kept && tried.Ns < a.Now.Ns {
+		if tried.Order != nil && tried.Kept == "kept" && tried.Ns < a.Now.Ns {
 			best = tried.Change
 			break
 		}

@@ -15,7 +15,7 @@ import (
 type Change struct {
 	Words   string
 	Program nest.Program
-	Kept    nest.Verdict // whether dependences are kept
+	Kept    string       // whether dependences are kept, as nest.Program.Keeps returns it
 	Chain   []*nest.Loop // loops of a perfect nest that are reordered or tiled
 	Order   []int        // indices into Chain, the outermost loop first
 	Tiled   []string     // names of the tiled loops
@@ -141,7 +141,7 @@ func (r Run) advice() string {
 			continue
 		}
 		seen[c.kind] = true
-		if c.Kept != nest.Kept {
+		if c.Kept != "kept" {
 			c.Words += ", if the loops may be exchanged"
 		}
 		text = append(text, c.Words+": "+r.instead(c.missed, now))
