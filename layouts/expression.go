@@ -17,15 +17,7 @@ type expression struct {
 	walk  bool  // the chain is an order of access
 }
 
-// parseExpression reads Python code that makes a tensor with PyTorch, and a chain on it as
-// [ParseChain] does:
-//
-//	expression = [name "="] ["torch."] factory "(" arguments ")" chain
-//
-// Factories are arange, zeros, ones, empty, rand, randn, full, and tensor of nested lists. Default
-// dtypes are PyTorch's: arange of integers is int64, zeros is float32. Arguments that do not affect
-// the layout, such as device= and requires_grad=, are ignored. Errors begin with the place of the
-// fault, such as "character 14".
+// parseExpression reads the expression of a [Picture].
 func parseExpression(text string) (expression, error) {
 	p := newParser(text)
 	p.literals = true

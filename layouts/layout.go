@@ -11,9 +11,9 @@
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
 //  2. [ParseChain] reads view operations, spelled as in PyTorch. [Layout.Apply] applies them,
 //     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Some operations have
-//     a method of Layout too. [ParseExpression] reads a tensor and its view operations.
-//  3. [Layout.Offsets] walks a Layout, [Picture.Text] says why it is contiguous or not, and
-//     [Broadcast] brings several Layouts to one shape.
+//     a method of Layout too.
+//  3. [Layout.Offsets] walks a Layout, and [Broadcast] brings several Layouts to one shape. A
+//     [Picture] reads a tensor and its views, and says why they are contiguous or not.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the
 //     operands of an operator, and the strides of its result.

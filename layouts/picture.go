@@ -11,8 +11,17 @@ import (
 // A Picture is a question about storage: where the elements of a PyTorch expression lie, those of
 // views of a contiguous tensor, or those of a tensor in a format, or what a sparse format stores of
 // an example.
+//
+// An expression is Python code that makes a tensor with PyTorch, and a chain on it as [ParseChain]
+// reads it, such as torch.arange(24).reshape(2, 3, 4).transpose(0, 1):
+//
+//	expression = [name "="] ["torch."] factory "(" arguments ")" chain
+//
+// Factories are arange, zeros, ones, empty, rand, randn, full, and tensor of nested lists. Default
+// dtypes are PyTorch's: arange of integers is int64, zeros is float32. Arguments that do not affect
+// the layout, such as device= and requires_grad=, are ignored.
 type Picture struct {
-	Expression string // see ParseExpression; it goes with Columns alone
+	Expression string // it goes with Columns alone
 	Shape      []int
 	Views      []Chain // of a contiguous tensor, or one of the example; none is the tensor itself
 	DType      DType
