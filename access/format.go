@@ -99,20 +99,14 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, field 
 // order.
 func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	s := p.Spec
-	walked := slices.Clone(p.formats)
-	asIs := s.Order == AsFrom || s.Order == AsTo
+	dims, asIs := nest.UpTo(len(s.Shape)), s.Order == AsFrom || s.Order == AsTo
 	if !asIs {
-		order, err := s.Order.of(len(s.Shape))
-		if err != nil {
+		var err error
+		if dims, err = s.Order.of(len(s.Shape)); err != nil {
 			return nil, fault("order", s.Order, err)
 		}
-		for i, b := range walked {
-			if walked[i], err = b.Permute(order...); err != nil {
-				return nil, fault("order", s.Order, err)
-			}
-		}
 	}
-	pieces, err := layouts.Pieces(walked...)
+	pieces, err := layouts.Pieces(dims, p.formats...)
 	if err != nil {
 		return nil, fault("to", s.To.Written(), err)
 	}

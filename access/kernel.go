@@ -95,11 +95,11 @@ type kernels[T layouts.Element] struct {
 }
 
 // bindReal sums elements of type T in A.
-func bindReal[T layouts.Real, A int64 | float64](p Pattern, mem arena) (runner, error) {
+func bindReal[T realNumber, A int64 | float64](p Pattern, mem arena) (runner, error) {
 	return bind(p, mem, realKernels[T, A]())
 }
 
-func realKernels[T layouts.Real, A int64 | float64]() kernels[T] {
+func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 	return kernels[T]{
 		of: func(i int) T { return T(i) },
 		sum: func(mem []T, nests []elementNest) float64 {

@@ -83,7 +83,12 @@ func (n *elementNest) block(i int) (at, s1, s0 int) {
 	return n.at[i], s[len(s)-2], s[len(s)-1]
 }
 
-func sumBlock[T layouts.Real, A int64 | float64](mem []T, n *elementNest) (sum A) {
+// realNumber is the constraint of Go's own real numbers that are elements.
+type realNumber interface {
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64
+}
+
+func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) {
 	at, s1, s0 := n.block(0)
 	n0 := n.n0
 	for range n.n1 {
@@ -98,7 +103,7 @@ func sumBlock[T layouts.Real, A int64 | float64](mem []T, n *elementNest) (sum A
 }
 
 // sumRun reads a run in ascending order. Four sums keep loads from waiting for additions.
-func sumRun[T layouts.Real, A int64 | float64](run []T) A {
+func sumRun[T realNumber, A int64 | float64](run []T) A {
 	var a, b, c, d A
 	for ; len(run) >= 8; run = run[8:] {
 		a += A(run[0])
@@ -116,7 +121,7 @@ func sumRun[T layouts.Real, A int64 | float64](run []T) A {
 	return a + b + c + d
 }
 
-func sumStrided[T layouts.Real, A int64 | float64](mem []T, at, step, n int) A {
+func sumStrided[T realNumber, A int64 | float64](mem []T, at, step, n int) A {
 	var a, b, c, d A
 	for ; n >= 4; n -= 4 {
 		a += A(mem[at])
@@ -228,7 +233,7 @@ func copyRuns[T any](mem []T, b *block) {
 	}
 }
 
-func addBlock[T layouts.Real](mem []T, b *block) {
+func addBlock[T realNumber](mem []T, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
 	for r := b.rows; r > 0; r-- {

@@ -93,7 +93,7 @@ func (c checker[T]) piece(views []layouts.Layout) (sum int, err error) {
 	c.ops, views = c.p.operands[len(c.p.operands)-len(views):], slices.Clone(views)
 	for i := range views {
 		for views[i].Rank() < 2 {
-			if views[i], err = views[i].Unsqueeze(0); err != nil {
+			if views[i], err = views[i].Expand(append([]int{1}, views[i].Shape()...)...); err != nil {
 				return 0, err
 			}
 		}

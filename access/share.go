@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
@@ -186,7 +187,7 @@ func (p Pattern) eachPage(size int, f func(page int)) {
 		}
 		for _, op := range n.Operands {
 			first, _ := op.Reach(n.Trips)
-			run, steps := op.Span(n.Trips, size-1) // no hole holds a page
+			run, steps := touched.Span(op, n.Trips, size-1) // no hole holds a page
 			runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
 			for _, s := range steps {
 				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips),

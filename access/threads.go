@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // GrainSize is at::internal::GRAIN_SIZE (aten/src/ATen/TensorIterator.h), in elements. PyTorch
@@ -35,7 +36,7 @@ func (p *Pattern) share(nests []nest.Nest) {
 	}
 	lists := make([][]nest.Nest, workers)
 	for _, n := range nests {
-		for i, part := range n.Cut(workers) {
+		for i, part := range touched.Cut(n, workers) {
 			lists[i] = append(lists[i], part)
 		}
 	}

@@ -161,14 +161,14 @@ func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error
 func splitTiles(views []layouts.Layout, tile, order []int) ([]layouts.Layout, error) {
 	split := make([]layouts.Layout, len(views))
 	for i, v := range views {
-		// from the last dim on, so that earlier dims keep their numbers
-		for d := len(tile) - 1; d >= 0; d-- {
-			var err error
-			if v, err = v.Unflatten(d, v.Size(d)/tile[d], tile[d]); err != nil {
-				return nil, err
-			}
+		var shape []int
+		for d, n := range tile {
+			shape = append(shape, v.Size(d)/n, n)
 		}
-		split[i] = v
+		var err error
+		if split[i], err = v.View(shape...); err != nil {
+			return nil, err
+		}
 	}
 	var dims []int
 	for _, within := range []int{0, 1} {

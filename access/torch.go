@@ -113,15 +113,7 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 	var err error
 	switch {
 	case p.Spec.Op == Copy:
-		var plan layouts.CopyPlan
-		if plan, err = layouts.Copy(y.view, inputs[0], p.dtypeOf(y), p.dtypeOf(p.operands[0]),
-			false); err != nil {
-			return torchWalk{}, err
-		}
-		if plan.Block > 0 {
-			return torchWalk{block: plan.Block}, nil
-		}
-		it = plan.Iteration
+		it, err = layouts.Copy(y.view, inputs[0], p.dtypeOf(y), p.dtypeOf(p.operands[0]))
 	case p.Spec.Dims != nil:
 		return p.outermost()
 	case p.fresh:
@@ -131,6 +123,9 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 	}
 	if err != nil {
 		return torchWalk{}, err
+	}
+	if it.Block > 0 {
+		return torchWalk{block: it.Block}, nil
 	}
 	return torchWalk{views: append(slices.Clone(it.Walk[1:]), it.Walk[0])}, nil
 }
@@ -148,7 +143,7 @@ func (p *Pattern) outermost() (w torchWalk, err error) {
 		}
 		one := around[i]
 		for range p.Spec.Dims {
-			if one, err = one.Select(0, 0); err != nil {
+			if one, err = one.Apply(layouts.MustParseChain("select(0,0)")); err != nil {
 				return w, err
 			}
 		}

@@ -3,9 +3,12 @@ package layouts
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // This file has oneDNN's blocked formats ("Understanding Memory Formats"; dnnl_types.h,
@@ -40,99 +43,52 @@ var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "
 	"goihw", "goidhw",
 	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
 
-// A tagFault says why a tag is refused.
-type tagFault struct {
-	Tag    string
-	At     int // offset in Tag, len(Tag) where something is missing
-	Reason string
-}
-
-// Error names the tag, the character (counted from 1) and the reason.
-func (e *tagFault) Error() string {
-	return fmt.Sprintf("format %q, character %d: %s", e.Tag, e.At+1, e.Reason)
-}
+var (
+	tagForm   = regexp.MustCompile(`^([A-Za-z]{1,12})((?:\d+[a-z]){0,12})$`)
+	blockForm = regexp.MustCompile(`(\d+)([a-z])`)
+)
 
 // ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
-// ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks. Errors are
-// tagFaults.
+// ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks.
 func ParseTag(text string) (Tag, error) {
-	t, dims, err := parseOrder(text)
-	if err != nil {
-		return Tag{}, err
+	fault := func(format string, args ...any) (Tag, error) {
+		return Tag{}, fmt.Errorf("format %q: %s", text, fmt.Sprintf(format, args...))
 	}
-	t.written = text
-	for at := t.Rank(); at < len(text); {
-		size, next, why := blockSize(text, at)
-		if why != "" {
-			return Tag{}, &tagFault{text, next, why}
-		}
-		d := strings.IndexByte(dims, text[next])
-		if d < 0 {
-			return Tag{}, tagError(text, next,
-				"want the dim of the block in lower case, one of %s, have %q", dims,
-				text[next:next+1])
+	m := tagForm.FindStringSubmatch(text)
+	if m == nil {
+		return fault("want a letter for each dim and then blocks, such as abcd or nChw16c, at "+
+			"most %d of each", maxTagRank)
+	}
+	letters := strings.ToLower(m[1])
+	dims, ok := logicalDims(letters)
+	if !ok {
+		return fault("its dims are neither the first letters of the alphabet nor those of %s",
+			strings.Join(domains, ", "))
+	}
+	t := Tag{written: text}
+	for at := range letters {
+		t.order = append(t.order, strings.IndexByte(dims, letters[at]))
+	}
+	for _, b := range blockForm.FindAllStringSubmatch(m[2], -1) {
+		d := strings.Index(dims, b[2])
+		size, err := strconv.Atoi(b[1])
+		switch {
+		case d < 0:
+			return fault("block %s: %s is none of its dims", b[0], b[2])
+		case err != nil || size < 2 || size > maxBlock || t.blockOf(d)*size > maxBlock ||
+			b[1][0] == '0':
+			return fault("block %s: want 2 to %d elements of a dim", b[0], maxBlock)
 		}
 		t.blocks = append(t.blocks, block{d, size})
-		switch {
-		case len(t.blocks) > maxTagRank:
-			return Tag{}, tagError(text, at, "more than %d blocks", maxTagRank)
-		case t.blockOf(d) > maxBlock:
-			return Tag{}, tagError(text, at, "the blocks of %c have more than %d elements",
-				text[next], maxBlock)
-		}
-		at = next + 1
 	}
 	for at, d := range t.order {
-		upper, blocked := text[at] != lower(text[at]), t.blockOf(d) > 1
-		if upper && !blocked {
-			return Tag{}, tagError(text, len(text),
-				"%c has no block after the dims, such as %s16%c; without one it is %c", text[at],
-				text, lower(text[at]), lower(text[at]))
-		}
-		if !upper && blocked {
-			return Tag{}, tagError(text, at, "%c has blocks, so it is %s", text[at],
-				strings.ToUpper(text[at:at+1]))
+		if upper := m[1][at] != letters[at]; upper != (t.blockOf(d) > 1) {
+			return fault("%c: a letter is in upper case if its dim has blocks, else in lower case",
+				m[1][at])
 		}
 	}
 	return t, nil
 }
-
-func tagError(text string, at int, format string, args ...any) error {
-	return &tagFault{text, at, fmt.Sprintf(format, args...)}
-}
-
-func parseOrder(text string) (t Tag, dims string, err error) {
-	end := 0
-	for end < len(text) && isLetter(text[end]) {
-		end++
-	}
-	switch {
-	case end == 0:
-		return Tag{}, "", tagError(text, 0, "want a letter for each dim, such as abcd or nChw16c")
-	case end > maxTagRank:
-		return Tag{}, "", tagError(text, maxTagRank, "more than %d dims", maxTagRank)
-	}
-	letters := strings.ToLower(text[:end])
-	for at := range end {
-		if strings.IndexByte(letters[:at], letters[at]) >= 0 {
-			return Tag{}, "", tagError(text, at, "%c names a dim for the second time", text[at])
-		}
-	}
-	dims, ok := logicalDims(letters)
-	if !ok {
-		at := strings.IndexFunc(letters, func(r rune) bool { return int(r-'a') >= end })
-		return Tag{}, "", tagError(text, at, "%c is none of the %d dims from a on, and %s has "+
-			"not the letters of %s", text[at], end, text[:end], strings.Join(domains, ", "))
-	}
-	for at := range end {
-		t.order = append(t.order, strings.IndexByte(dims, letters[at]))
-	}
-	return t, dims, nil
-}
-
-func isLetter(c byte) bool { return lower(c) >= 'a' && lower(c) <= 'z' }
-
-func lower(c byte) byte { return c | 0x20 }
 
 func logicalDims(letters string) (dims string, ok bool) {
 	sorted := func(s string) string {
@@ -149,30 +105,6 @@ func logicalDims(letters string) (dims string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-func blockSize(text string, at int) (size, next int, why string) {
-	for next = at; next < len(text) && text[next] >= '0' && text[next] <= '9'; next++ {
-	}
-	if next == at {
-		return 0, at, fmt.Sprintf("want the size of a block, have %q", text[at:])
-	}
-	size, err := strconv.Atoi(text[at:next])
-	switch {
-	case err != nil || size > maxBlock:
-		return 0, at, fmt.Sprintf("a block of %s elements is larger than %d",
-			text[at:next], maxBlock)
-	case size < 2 || text[at] == '0':
-		return 0, at, fmt.Sprintf("%s is not a block size (want 2 or more)", text[at:next])
-	case next == len(text):
-		return 0, next, fmt.Sprintf("want the dim of the block of %d", size)
-	}
-	return size, next, ""
-}
-
-// Equal reports whether two tags are the same format.
-func (t Tag) Equal(u Tag) bool {
-	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
 }
 
 func (t Tag) blockOf(dim int) int {
@@ -261,8 +193,8 @@ func (t Tag) Layout(shape ...int) (Blocked, error) {
 	return b, nil
 }
 
-// Plain returns a layout as a Blocked without blocks.
-func Plain(l Layout) Blocked {
+// plain returns a layout as a Blocked without blocks.
+func plain(l Layout) Blocked {
 	b := Blocked{shape: l.Shape(), dims: make([][]digit, l.Rank()), offset: l.offset}
 	for d, n := range l.shape {
 		b.dims[d] = []digit{{n, l.strides[d]}}
@@ -273,33 +205,8 @@ func Plain(l Layout) Blocked {
 // Shape returns a copy of the sizes, without padding.
 func (b Blocked) Shape() []int { return slices.Clone(b.shape) }
 
-// Permute is [Layout.Permute] of b.
-func (b Blocked) Permute(dims ...int) (Blocked, error) {
-	logical, err := Layout{shape: b.shape, strides: make([]int, len(b.shape))}.Permute(dims...)
-	if err != nil {
-		return Blocked{}, err
-	}
-	p := Blocked{shape: logical.shape, offset: b.offset}
-	for _, d := range dims {
-		if d < 0 {
-			d += len(b.dims)
-		}
-		p.dims = append(p.dims, b.dims[d])
-	}
-	return p, nil
-}
-
-// Places returns the elements that each index of a dim, from 0 on, adds to an element's offset.
-func (b Blocked) Places(dim int) []int {
-	places := make([]int, b.shape[dim])
-	for i := range places {
-		places[i] = placed(b.dims[dim], i)
-	}
-	return places
-}
-
-// Padded returns the shape with its padding.
-func (b Blocked) Padded() []int {
+// padded returns the shape with its padding.
+func (b Blocked) padded() []int {
 	padded := make([]int, len(b.dims))
 	for d, digits := range b.dims {
 		padded[d] = 1
@@ -383,7 +290,7 @@ func (b Blocked) String() string {
 		}
 	}
 	padded := ""
-	if p := b.Padded(); !slices.Equal(p, b.shape) {
+	if p := b.padded(); !slices.Equal(p, b.shape) {
 		padded = ", padded to " + FormatShape(p)
 	}
 	return fmt.Sprintf("shape %s%s, strides (%s), offset %d", FormatShape(b.shape), padded,
@@ -392,24 +299,25 @@ func (b Blocked) String() string {
 
 // Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion. A piece has
 // one layout for each tensor, all of one shape, and every element is in one piece. Without padding
-// there is one piece. Pieces refuses different shapes, and blocks where neither divides the other.
-func Pieces(bs ...Blocked) ([][]Layout, error) {
+// there is one piece. The dims of the pieces follow order, which names each dim of the tensors
+// once. Pieces refuses different shapes, and blocks where neither divides the other.
+func Pieces(order []int, bs ...Blocked) ([][]Layout, error) {
 	for _, b := range bs {
 		if !slices.Equal(b.shape, bs[0].shape) {
 			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(bs[0].shape),
 				FormatShape(b.shape))
 		}
 	}
-	return within(bs, func(d int) (from, to int) { return 0, bs[0].shape[d] })
+	return within(order, bs, func(d int) (from, to int) { return 0, bs[0].shape[d] })
 }
 
 // within returns pieces of the indices within bounds.
-func within(bs []Blocked, bounds func(d int) (from, to int)) ([][]Layout, error) {
+func within(order []int, bs []Blocked, bounds func(d int) (from, to int)) ([][]Layout, error) {
 	pieces := [][]Layout{make([]Layout, len(bs))} // of the dims so far
 	for r, b := range bs {
 		pieces[0][r].offset = b.offset
 	}
-	for d := range bs[0].shape {
+	for _, d := range order {
 		places, err := commonPlaces(bs, d)
 		if err != nil {
 			return nil, err
@@ -486,9 +394,9 @@ func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) [
 // Padding returns the places of the padding, each in one layout. Conversions fill them with zeros.
 func (b Blocked) Padding() []Layout {
 	var all []Layout
-	padded := b.Padded()
+	padded := b.padded()
 	for d, n := range b.shape { // padding in dim d, and in none before
-		pieces, _ := within([]Blocked{b}, func(e int) (from, to int) {
+		pieces, _ := within(nest.UpTo(len(b.shape)), []Blocked{b}, func(e int) (from, to int) {
 			switch {
 			case e < d:
 				return 0, b.shape[e]

@@ -1,7 +1,6 @@
 package layouts_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -165,7 +164,7 @@ func TestPieces(t *testing.T) {
 			from = must(must(layouts.ParseTag(someTags[random.IntN(len(someTags))])).Layout(shape...))
 		}
 		to := must(must(layouts.ParseTag(someTags[random.IntN(len(someTags))])).Layout(shape...))
-		pieces, err := layouts.Pieces(to, from)
+		pieces, err := layouts.Pieces(random.Perm(3), to, from)
 		if err != nil {
 			if !strings.Contains(err.Error(), "neither divides the other") {
 				t.Fatal(err)
@@ -201,10 +200,6 @@ func FuzzParseTag(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		tag, err := layouts.ParseTag(text)
 		if err != nil {
-			var bad *layouts.TagError
-			if !errors.As(err, &bad) || bad.At < 0 || bad.At > len(text) {
-				t.Errorf("%q: %v", text, err)
-			}
 			return
 		}
 		again, err := layouts.ParseTag(tag.String())
@@ -212,31 +207,4 @@ func FuzzParseTag(f *testing.F) {
 			t.Errorf("%q is %v, and that is %v, %v", text, tag, again, err)
 		}
 	})
-}
-
-// TestPermutedAndPlaces: a permuted tensor has its elements where they were, and
-// the offset of each is a sum over its dims.
-func TestPermutedAndPlaces(t *testing.T) {
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 9))
-		tag := must(layouts.ParseTag([]string{"abc", "CaB4b2c8b", "bAc16a", "ABc2b4a2b"}[r.IntN(4)]))
-		b := must(tag.Layout(1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(9)))
-		dims := r.Perm(3)
-		named := slices.Clone(dims)
-		named[0] -= 3 * r.IntN(2)
-		p := must(b.Permute(named...))
-		index, original, sum := make([]int, 3), make([]int, 3), 0
-		for i, d := range dims {
-			index[i] = r.IntN(b.Shape()[d])
-			original[d] = index[i]
-			sum += p.Places(i)[index[i]]
-		}
-		if got, want := must(p.At(index...)), must(b.At(original...)); got != want || got != sum {
-			t.Fatalf("%v permuted to %v: %v lies at %d, by places at %d, want %d", tag, named, index, got,
-				sum, want)
-		}
-	}
-	if _, err := must(must(layouts.ParseTag("abc")).Layout(1, 2, 3)).Permute(0, 0, 1); err == nil {
-		t.Error("a dim may be named twice")
-	}
 }

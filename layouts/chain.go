@@ -2,6 +2,7 @@ package layouts
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,21 +24,19 @@ type viewOp struct {
 	attribute bool                            // written without parentheses
 	conj      bool                            // also conjugates complex numbers
 	cast      bool                            // named after the dtype that it converts to
-	since     string                          // first version that has it, "" for 1.13
 }
 
 // A site is a view in the making.
 type site struct {
 	layout  Layout
-	storage int          // in elements
-	dtype   DType        // Undefined where unknown
-	walk    bool         // an order of access, in which flip does not copy
-	conj    bool         // its complex numbers are seen conjugated
-	fresh   bool         // a copy, in its own storage
-	blank   bool         // elements of the copy are unwritten
-	source  Layout       // the elements that the copy has, in row-major order
-	why     error        // reason for the copy, or nil
-	format  MemoryFormat // that contiguous() copies to
+	storage int    // in elements
+	dtype   DType  // Undefined where unknown
+	walk    bool   // an order of access, in which flip does not copy
+	conj    bool   // its complex numbers are seen conjugated
+	fresh   bool   // a copy, in its own storage
+	blank   bool   // elements of the copy are unwritten
+	source  Layout // the elements that the copy has, in row-major order
+	why     error  // reason for the copy, or nil
 }
 
 type param struct {
@@ -76,9 +75,8 @@ const (
 //	#end, data                       of a factory: a number, or nested lists of numbers
 //	dtype, *memory_format=None, *out=  one that goes by name only
 func row(signature string, does any) viewOp {
-	signature, since, _ := strings.Cut(signature, " as of ")
 	name, list, called := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
-	op := viewOp{name: name, attribute: !called, since: since}
+	op := viewOp{name: name, attribute: !called}
 	for text := range strings.SplitSeq(list, ", ") {
 		if text != "" {
 			op.params = append(op.params, parameter(text))
@@ -171,7 +169,7 @@ var viewOps = sortedOps([]viewOp{
 		return l.chunks(a.int(0), a.int(1))
 	}),
 	row("detach()", func(l Layout) (Layout, error) { return l, nil }),
-	row("diagonal(offset=0, dim1=0, dim2=1)", Layout.Diagonal),
+	row("diagonal(offset=0, dim1=0, dim2=1)", Layout.diagonal),
 	row("dsplit(sections or (indices...))", splitting(3, 2)),
 	row("expand(size...)", Layout.Expand),
 	row("expand_as(other.shape...)", Layout.Expand),
@@ -194,7 +192,7 @@ var viewOps = sortedOps([]viewOp{
 	row("reshape_as(other.shape...)", func(s site, a arguments) (site, error) {
 		return s.reshape("reshape_as", a.list(0))
 	}),
-	row("select(dim, index)", Layout.Select),
+	row("select(dim, index)", Layout.selected),
 	row("slice(dim=0, start=None, end=None, step=1)", func(l Layout, a arguments) (Layout, error) {
 		return l.Slice(a.int(0), a.int(1), a.or(2, math.MaxInt), a.int(3))
 	}),
@@ -218,7 +216,7 @@ var viewOps = sortedOps([]viewOp{
 		}
 		return l.squeeze([]int{d})
 	}),
-	row("squeeze((dim...)+) as of 2.0", func(l Layout, a arguments) (Layout, error) {
+	row("squeeze((dim...)+)", func(l Layout, a arguments) (Layout, error) {
 		dims, err := l.dims("squeeze", true, a.list(0)...)
 		if err != nil {
 			return l, err
@@ -240,10 +238,10 @@ var viewOps = sortedOps([]viewOp{
 		return l.unbind(a.int(0))
 	}),
 	row("unflatten(dim, (sizes...)+)", func(l Layout, a arguments) (Layout, error) {
-		return l.Unflatten(a.int(0), a.list(1)...)
+		return l.unflatten(a.int(0), a.list(1)...)
 	}),
 	row("unfold(dimension, size, step)", Layout.unfold),
-	row("unsqueeze(dim)", Layout.Unsqueeze),
+	row("unsqueeze(dim)", Layout.unsqueeze),
 	row("view(size...)", Layout.View),
 	row("view(dtype)", func(s site, a arguments) (site, error) { return s.viewAs(a[0].dtype) }),
 	row("view_as(other.shape...)", Layout.View),
@@ -322,16 +320,19 @@ func (op viewOp) usage() string {
 	if op.parts != nil {
 		text += "[i]"
 	}
-	if op.since != "" {
-		text += " as of " + op.since
-	}
 	return text
 }
 
 // bind binds each argument to its parameter, as PyTorch's argument parser does
 // (torch/csrc/utils/python_arg_parser.cpp).
-func (op viewOp) bind(args []value) (arguments, error) {
-	args = op.gathered(args)
+func (op viewOp) bind(c call) (arguments, error) {
+	switch {
+	case op.attribute && c.form == called:
+		return nil, fmt.Errorf("%s is written without parentheses", op.name)
+	case !op.attribute && c.form == attribute:
+		return nil, fmt.Errorf("want arguments: %s", op.usage())
+	}
+	args := op.gathered(c.args)
 	bound := make(arguments, len(op.params))
 	for i, p := range op.params {
 		bound[i].ints = []int{p.value}
@@ -390,12 +391,6 @@ func (op viewOp) gathered(args []value) []value {
 	return append(append(slices.Clone(args[:last]), all), args[end:]...)
 }
 
-// wantsDType reports a single name for a dtype parameter, which no other row takes.
-func (op viewOp) wantsDType(args []value) bool {
-	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 &&
-		op.params[0].kind == aDType && (args[0].key == "" || args[0].key == op.params[0].name)
-}
-
 func (p param) takes(v value) string {
 	if p.other != "" && v.kind == sequence {
 		return p.other
@@ -452,9 +447,6 @@ func (p param) takeWord(v value) (a argument, err error) {
 		}
 		if a.dtype, err = ParseDType(v.text); err != nil {
 			err = fmt.Errorf("%q: %w", v.text, err)
-			if _, wrong := parseMemoryFormat(v.text); wrong == nil {
-				err = fmt.Errorf("did you mean memory_format=%s?", v.text)
-			}
 		}
 		return a, err
 	}
@@ -471,7 +463,7 @@ type argument struct {
 	given, none, list bool
 	ints              []int
 	dtype             DType
-	format            MemoryFormat
+	format            memoryFormat
 	value             value // of a factory
 }
 
@@ -489,7 +481,7 @@ func (a arguments) or(i, otherwise int) int {
 	return a[i].ints[0]
 }
 
-func (a arguments) format(i int, otherwise MemoryFormat) MemoryFormat {
+func (a arguments) format(i int, otherwise memoryFormat) memoryFormat {
 	if a[i].missing() {
 		return otherwise
 	}
@@ -535,15 +527,17 @@ type step struct {
 // integers, None, tuples and lists of integers, dtypes and memory formats. (3) is 3, and (3,) and
 // [3] are lists. Spaces are free, and the empty text is the empty chain.
 //
-// ParseChain refuses what PyTorch 1.13 refuses for every layout. Errors name the operation.
+// ParseChain refuses what PyTorch 1.13 refuses for every layout. Errors begin with the place of the
+// fault, such as "character 14".
 func ParseChain(text string) (Chain, error) {
-	calls, err := parseChain(text)
-	if err != nil {
-		return Chain{}, err
+	p := newParser(text)
+	calls, err := p.chain()
+	var steps []step
+	if err == nil {
+		steps, err = stepsOf(calls)
 	}
-	steps, err := stepsOf(calls)
 	if err != nil {
-		return Chain{}, err
+		return Chain{}, atPlace(p.text, err)
 	}
 	return Chain{text, steps}, nil
 }
@@ -554,13 +548,13 @@ func stepsOf(calls []call) (steps []step, err error) {
 			steps[last].index = c.args
 			continue
 		}
-		s := step{index: c.args}
+		s := step{at: c.at, index: c.args}
 		if c.form != subscript {
-			if s, err = c.bind(); err != nil {
-				return nil, &placedError{err, c.at}
+			s.index = nil
+			if s.op, s.args, err = fitting(viewOps, c); err != nil {
+				return nil, err
 			}
 		}
-		s.at = c.at
 		steps = append(steps, s)
 	}
 	return steps, nil
@@ -580,15 +574,12 @@ func MustParseChain(text string) Chain {
 // String returns the text of the chain.
 func (c Chain) String() string { return c.text }
 
-// Equal reports whether two chains were read from the same text.
-func (c Chain) Equal(d Chain) bool { return c.text == d.text }
-
 // Empty reports whether the chain has no operation.
 func (c Chain) Empty() bool { return len(c.steps) == 0 }
 
 // Apply returns the view that the operations make, in order. It refuses what PyTorch 1.13 refuses,
 // and operations that need a dtype; [Layout.ApplyTo] takes those. An operation that copies is a
-// [CopyError]. Errors name the operation. For as_strided, the storage ends with the layout's last
+// [ErrCopies]. Errors name the operation. For as_strided, the storage ends with the layout's last
 // element.
 func (l Layout) Apply(c Chain) (Layout, error) {
 	view, _, err := l.ApplyTo(c, Undefined)
@@ -603,7 +594,7 @@ func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	for _, step := range c.steps {
 		var err error
 		if s, err = step.apply(s); err == nil && s.fresh {
-			err = &CopyError{step.op.name, s.format, s.why}
+			err = copies(step.op.name, s.why)
 		}
 		if err != nil {
 			return Layout{}, Undefined, err
@@ -620,24 +611,15 @@ func (l Layout) site(dtype DType) site {
 	return s
 }
 
-// A CopyError says that an operation copies where a view is wanted.
-type CopyError struct {
-	Op     string
-	Format MemoryFormat // of contiguous
-	Why    error        // nil where it always copies
-}
+// ErrCopies is wrapped by the error of an operation that copies where only a view can be walked.
+var ErrCopies = errors.New("copies here")
 
-// Error names the operation and the reason.
-func (e *CopyError) Error() string {
-	why := ""
-	if e.Why != nil {
-		why = fmt.Sprintf(", since %v", e.Why)
+func copies(op string, why error) error {
+	if why == nil {
+		return fmt.Errorf("%s %w; only views can be walked", op, ErrCopies)
 	}
-	return fmt.Sprintf("%s copies here%s; only views can be walked", e.Op, why)
+	return fmt.Errorf("%s %w, since %w; only views can be walked", op, ErrCopies, why)
 }
-
-// Unwrap returns Why.
-func (e *CopyError) Unwrap() error { return e.Why }
 
 func (s step) apply(from site) (to site, err error) {
 	to = from
@@ -661,29 +643,26 @@ func (s step) apply(from site) (to site, err error) {
 	return to, err
 }
 
-// bind finds the first row that takes the arguments.
-func (c call) bind() (step, error) {
+// fitting returns the first row of the call's name that takes its arguments.
+func fitting(rows []viewOp, c call) (*viewOp, arguments, error) {
 	var refusal error
-	for i, op := range viewOps {
+	for i, op := range rows {
 		if op.name != c.name {
 			continue
 		}
+		args, err := op.bind(c)
 		switch {
-		case op.attribute && c.form == called:
-			return step{}, fmt.Errorf("%s is written without parentheses", c.name)
-		case !op.attribute && c.form == attribute:
-			return step{}, fmt.Errorf("want arguments: %s", op.usage())
-		}
-		args, err := op.bind(c.args)
-		if err == nil {
-			return step{op: &viewOps[i], args: args}, nil
-		}
-		if refusal == nil || op.wantsDType(c.args) {
-			refusal = fmt.Errorf("%s: %w", c.name, err)
+		case err == nil:
+			return &rows[i], args, nil
+		case refusal == nil:
+			refusal = err
+		default:
+			refusal = fmt.Errorf("%w; or %w", refusal, err)
 		}
 	}
-	if refusal != nil {
-		return step{}, refusal
+	if refusal == nil {
+		refusal = errors.New("not a view operation (want one such as permute, narrow, reshape " +
+			"or [:, ::2])")
 	}
-	return step{}, fmt.Errorf("%q is not a view operation; %s", c.name, didYouMean(c.name))
+	return nil, nil, &placedError{fmt.Errorf("%s: %w", c.name, refusal), c.at}
 }

@@ -33,7 +33,7 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 	case 4:
 		facts = append(facts, [2]string{"channels_last", yesNo(l.IsChannelsLast())})
 	case 5:
-		facts = append(facts, [2]string{"channels_last_3d", yesNo(l.IsChannelsLast3d())})
+		facts = append(facts, [2]string{"channels_last_3d", yesNo(l.IsChannelsLast())})
 	}
 	if l.Numel() <= overlapsShown {
 		facts = append(facts, [2]string{"overlap",

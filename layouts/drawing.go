@@ -1,10 +1,8 @@
 package layouts
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 )
 
 // A Drawing is what a picture shows: views of one storage, and what its elements are.
@@ -27,12 +25,14 @@ type Drawn struct {
 // Drawing is what a picture of the views shows. Errors are as those of Text. It refuses what is
 // sparse, and several views where one of them copies.
 func (p Picture) Drawing() (Drawing, error) {
-	d := Drawing{What: fmt.Sprintf(" of a %s %v tensor", formatTuple(p.Shape), p.DType)}
+	d := Drawing{}
+	if p.Expression == "" {
+		d.What = fmt.Sprintf(" of a %s %v tensor", formatTuple(p.Shape), p.DType)
+	}
 	switch {
-	case p.Sparse != nil:
-		return d, fmt.Errorf("sparse %v: it has no picture: leave -o out, and its arrays are "+
-			"printed",
-			*p.Sparse)
+	case p.Sparse != "":
+		return d, fmt.Errorf("sparse %s: it has no picture: leave -o out, and its arrays are "+
+			"printed", p.Sparse)
 	case p.Format.Rank() > 0:
 		b, err := p.Format.Layout(p.Shape...)
 		if err != nil {
@@ -41,12 +41,7 @@ func (p Picture) Drawing() (Drawing, error) {
 		d.Storage, d.Padded = b.Nested().Numel(), true
 		d.Views = []Drawn{{p.Format.Written(), b}}
 		if d.Storage <= shownElements {
-			d.Values = make([]string, d.Storage)
-			number := 0
-			for at := range b.Offsets() {
-				d.Values[at] = strconv.Itoa(number)
-				number++
-			}
+			d.Values = b.numbers("")
 		}
 		return d, nil
 	}
@@ -54,45 +49,23 @@ func (p Picture) Drawing() (Drawing, error) {
 	if err != nil {
 		return d, err
 	}
-	for i, e := range all {
-		one, err := e.Drawing()
-		s, _, _ := e.site()
+	for _, e := range all {
+		r, err := e.result()
 		switch {
 		case err != nil:
-		case s.fresh && len(all) > 1:
+		case r.fresh && len(all) > 1:
 			err = errors.New("it copies, and shares no storage with the other: draw it alone")
-		case s.dtype != p.DType && len(all) > 1:
-			err = fmt.Errorf("it has elements of %v, and the other of %v: draw it alone", s.dtype,
+		case r.dtype != p.DType && len(all) > 1:
+			err = fmt.Errorf("it has elements of %v, and the other of %v: draw it alone", r.dtype,
 				p.DType)
 		}
 		if err != nil {
-			return d, fmt.Errorf("view %q: %w", p.views()[i], err)
+			return d, e.fault(err)
 		}
-		d.Storage, d.Values, d.Views = one.Storage, one.Values, append(d.Views, one.Views...)
+		d.Storage, d.Views = r.storage, append(d.Views, Drawn{e.text, plain(r.layout)})
+		if x, _ := e.shown(r); x != nil && (e.made.elements != nil || e.walk && r.fresh) {
+			d.Values, _ = x.storage.all().cells()
+		}
 	}
 	return d, nil
-}
-
-// views are the views, or else the tensor itself.
-func (p Picture) views() []Chain {
-	if len(p.Views) == 0 {
-		return []Chain{{}}
-	}
-	return p.Views
-}
-
-// expressions are the views of a contiguous tensor whose elements are not known.
-func (p Picture) expressions() (all []Expression, err error) {
-	stored, err := Contiguous(p.Shape...)
-	if err == nil {
-		_, err = stored.bytes(p.DType)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
-	}
-	for _, view := range p.views() {
-		all = append(all, Expression{text: cmp.Or(view.text, "x"), chain: view, walk: true,
-			made: made{layout: stored, dtype: p.DType}})
-	}
-	return all, nil
 }

@@ -245,12 +245,7 @@ func roundShift(v uint32, n uint) uint32 {
 
 // Element is the constraint of Go types that a storage can hold.
 type Element interface {
-	bool | Real | Half | BFloat | complex64 | complex128
-}
-
-// Real is the constraint of Go's own real numbers.
-type Real interface {
-	wholeNumber | float32 | float64
+	bool | wholeNumber | float32 | float64 | Half | BFloat | complex64 | complex128
 }
 
 // dtypeFor returns the DType of a Go type.

@@ -57,8 +57,8 @@ func ExampleElementwise() {
 	for _, l := range sum.Walk {
 		fmt.Println("  walks", l)
 	}
-	copied, _ := layouts.Copy(x, y, layouts.Float32, layouts.Float32, false)
-	fmt.Println("copied", copied.Iteration.Walk[1])
+	copied, _ := layouts.Copy(x, y, layouts.Float32, layouts.Float32)
+	fmt.Println("copied", copied.Walk[1])
 	// Output:
 	// shape 3x4, strides (1, 3), offset 0
 	//   walks shape 4x3, strides (3, 1), offset 0
@@ -80,13 +80,13 @@ func ExampleParseTag() {
 	// aBcd16b shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80, 16), offset 0
 	// shape 2x2x16x5x5, strides (800, 400, 1, 80, 16), offset 0
 	// 400 <nil>
-	// format "nChw16", character 7: want the dim of the block of 16
+	// format "nChw16": want a letter for each dim and then blocks, such as abcd or nChw16c, at most 12 of each
 }
 
 // Three arrays are a matrix with compressed rows.
 func ExampleTensor_Sparse() {
 	x, _ := layouts.FromSlice([]float32{1, 0, 0, 2, 0, 0, 3, 0}, 2, 4)
-	s, _ := x.Sparse(layouts.CSR)
+	s, _ := x.Sparse("csr")
 	fmt.Println(s)
 	for _, a := range s.Arrays {
 		fmt.Println(a.Name+":", a.Meaning)

@@ -1,37 +1,32 @@
 package layouts
 
-// Names of the package's own that tests use.
-type (
-	NoViewError = noViewError
-	TagError    = tagFault
-)
+// NoViewError is a name of the package's own that tests use.
+type NoViewError = noViewError
 
-const (
-	COO = coo
-	CSR = csr
-	CSC = csc
-	BSR = bsr
-	BSC = bsc
-)
+// Plain is a layout as a Blocked.
+var Plain = plain
 
-// Kind returns the recorders' name of how the order of the walk was found.
-func (it Iteration) Kind() string {
-	return [...]string{"sorted", "contiguous", "channels_last", "same_strides"}[it.setUp]
-}
+// Padded returns the shape with its padding.
+func (b Blocked) Padded() []int { return b.padded() }
 
-// Result returns the tensor that an expression makes, where its elements are known, and its layout
-// and dtype.
-func (e Expression) Result() (x *Tensor, l Layout, d DType, err error) {
-	s, known, err := e.site()
-	if err != nil || !known || s.layout.Numel() > 1000 || s.storage > 1000 {
-		return nil, s.layout, s.dtype, err
+// ParseExpression returns the tensor that an expression makes, where its elements are known, and
+// its layout and dtype.
+func ParseExpression(text string) (x *Tensor, l Layout, d DType, err error) {
+	e, err := parseExpression(text)
+	if err != nil {
+		return nil, l, d, err
 	}
-	first, err := e.made.tensor()
-	if err == nil {
-		x, err = first.Apply(e.chain)
+	r, err := e.result()
+	if err != nil {
+		return nil, l, d, e.fault(err)
 	}
-	return x, s.layout, s.dtype, err
+	if r.known && r.layout.Numel() <= 1000 && r.storage <= 1000 {
+		if x, err = e.made.tensor(); err == nil {
+			x, err = x.Apply(e.chain)
+		}
+	}
+	return x, r.layout, r.dtype, err
 }
 
 // HasChannelsLastStrides is the older rule of channels_last.
-func (l Layout) HasChannelsLastStrides() bool { return l.hasChannelsLastStrides() }
+func (l Layout) HasChannelsLastStrides() bool { return l.hasFormatStrides(channelsLast2d) }

@@ -191,7 +191,7 @@ func full(shape []int, v value, given argument) (made, error) {
 	return filled(shape, s, dtype)
 }
 
-func unknown(shape []int, f MemoryFormat, dtype DType, why string) (made, error) {
+func unknown(shape []int, f memoryFormat, dtype DType, why string) (made, error) {
 	l, err := Contiguous(shape...)
 	if err == nil && f == preserve {
 		err = errors.New("preserve_format has nothing to preserve: want channels_last or none")

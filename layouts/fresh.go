@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func parseMemoryFormat(name string) (MemoryFormat, error) {
+func parseMemoryFormat(name string) (memoryFormat, error) {
 	for f := rowMajor; f <= preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
 			return f, nil
@@ -18,7 +18,7 @@ func parseMemoryFormat(name string) (MemoryFormat, error) {
 }
 
 // stridesIn returns the strides of a copy. It refuses negative sizes, which only empty views have.
-func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
+func (l Layout) stridesIn(op string, f memoryFormat) ([]int, error) {
 	if i := slices.IndexFunc(l.shape, func(n int) bool { return n < 0 }); i >= 0 {
 		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op,
 			l.shape[i], i)
@@ -34,7 +34,7 @@ func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
 	return strides, nil
 }
 
-func (s site) copyIn(op string, f MemoryFormat) (site, error) {
+func (s site) copyIn(op string, f memoryFormat) (site, error) {
 	strides, err := s.layout.stridesIn(op, f)
 	if err != nil {
 		return site{}, err
@@ -92,20 +92,18 @@ func (s site) repeat(counts []int) (site, error) {
 	return c, nil
 }
 
-func (s site) contiguous(f MemoryFormat) (site, error) {
+func (s site) contiguous(f memoryFormat) (site, error) {
 	strides, err := s.layout.contiguousStridesIn(f)
 	if err != nil || strides == nil {
 		return s, err
 	}
-	c := s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f))
-	c.format = f
-	return c, nil
+	return s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f)), nil
 }
 
 // contiguousStridesIn returns the strides of contiguous()'s copy, nil without a copy. As in
 // PyTorch, preserve_format means contiguous_format for a contiguous tensor and is refused for
 // others (aten/src/ATen/native/TensorProperties.cpp, contiguous).
-func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
+func (l Layout) contiguousStridesIn(f memoryFormat) ([]int, error) {
 	switch {
 	case (f == preserve || f == rowMajor) && l.IsContiguous():
 		return nil, nil
@@ -120,11 +118,11 @@ func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	return strides, err
 }
 
-func (l Layout) isContiguousIn(f MemoryFormat) bool {
+func (l Layout) isContiguousIn(f memoryFormat) bool {
 	return f == rowMajor && l.IsContiguous() || f != rowMajor && l.isDense(f)
 }
 
-func (s site) to(dtype DType, f MemoryFormat) (site, error) {
+func (s site) to(dtype DType, f memoryFormat) (site, error) {
 	if dtype == s.dtype && f == preserve {
 		return s, nil
 	}
@@ -138,12 +136,12 @@ func (s site) to(dtype DType, f MemoryFormat) (site, error) {
 }
 
 // suggested is PyTorch's suggest_memory_format.
-func (l Layout) suggested() MemoryFormat {
+func (l Layout) suggested() memoryFormat {
 	switch {
-	case l.hasChannelsLastStrides():
-		return ChannelsLast
-	case l.hasFormatStrides(ChannelsLast3d):
-		return ChannelsLast3d
+	case l.hasFormatStrides(channelsLast2d):
+		return channelsLast2d
+	case l.hasFormatStrides(channelsLast3d):
+		return channelsLast3d
 	}
 	return rowMajor
 }
@@ -260,7 +258,7 @@ func (s site) asReal(op string) (site, error) {
 	}
 	s.conj = false
 	var err error
-	if s.layout, err = s.layout.Unsqueeze(-1); err != nil {
+	if s.layout, err = s.layout.unsqueeze(-1); err != nil {
 		return site{}, err
 	}
 	s.layout.strides[s.layout.Rank()-1] = 1
@@ -275,7 +273,7 @@ func (s site) part(op string, index int) (site, error) {
 	}
 	s, err := s.asReal(op)
 	if err == nil {
-		s.layout, err = s.layout.Select(-1, index)
+		s.layout, err = s.layout.selected(-1, index)
 	}
 	return s, err
 }

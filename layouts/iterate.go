@@ -9,26 +9,18 @@ import (
 // This file follows TensorIterator (PyTorch 1.13, aten/src/ATen/TensorIterator.cpp) for operators
 // that look at each element once.
 
-// A setUp says how TensorIterator found the order of a walk. All but sorted need operands of one
-// shape, and walk the elements in memory order in one loop.
-type setUp uint8
-
-const (
-	sorted          setUp = iota // dims sorted by the operands' strides
-	allRowMajor                  // all operands are contiguous
-	allChannelsLast              // all are channels_last, rank 4
-	sameStrides                  // all are dense, with the same strides
-)
-
 // An Iteration says how PyTorch walks over the operands of an operator.
 type Iteration struct {
-	setUp setUp
 	// Output is the result in the operator's own dims. Without a destination it is fresh, at offset
 	// 0.
 	Output Layout
 	// Walk has the output and then each input, all of one shape, with dims reordered and merged.
 	// PyTorch walks them together in row-major order, on one thread or below 32,768 elements.
 	Walk []Layout
+	// Block is the edge of a block in elements where copy_ transposes a matrix, else 0. It copies
+	// square blocks, in row-major order of the destination: columns of the source to a buffer that
+	// is transposed in place, and its rows to the destination. There is no Walk then.
+	Block int
 }
 
 // Elementwise returns how PyTorch computes x + y, relu(x) or where(c, x, y). Inputs are broadcast,
@@ -154,8 +146,8 @@ func (it iterator) defined() []Layout {
 }
 
 func (it iterator) iterate() (Iteration, error) {
-	if how := it.quick(); how != sorted {
-		return it.asTheyLie(how)
+	if strides := it.quick(); strides != nil {
+		return it.asTheyLie(strides)
 	}
 	aligned := it.aligned()
 	order := strideOrder(it.shape, aligned, it.reduces)
@@ -189,41 +181,36 @@ func (it iterator) iterate() (Iteration, error) {
 	return found, nil
 }
 
-// quick is compute_fast_setup_type. Broadcasting, of a 0-d operand too, means Sorted.
-func (it iterator) quick() setUp {
+// quick is compute_fast_setup_type. It returns the strides of an allocated output if all operands
+// have its shape and lie alike, else nil. Broadcasting, of a 0-d operand too, makes a difference.
+func (it iterator) quick() []int {
 	operands := it.defined()
-	contiguous, channelsLast, same := !it.reduces, !it.reduces, !it.reduces
+	contiguous, channelsLast, same := true, true, true
 	for _, l := range operands {
-		if !slices.Equal(l.shape, it.shape) {
-			return sorted
+		if it.reduces || !slices.Equal(l.shape, it.shape) {
+			return nil
 		}
 		contiguous = contiguous && l.IsContiguous()
-		channelsLast = channelsLast && l.IsChannelsLast()
+		channelsLast = channelsLast && l.isDense(channelsLast2d)
 		same = same && l.IsDense() && slices.Equal(l.strides, operands[0].strides)
 	}
 	switch {
 	case contiguous:
-		return allRowMajor
+		return contiguousStrides(it.shape)
 	case channelsLast:
-		return allChannelsLast
+		return formatStrides(it.shape, channelsLast2d)
 	case same:
-		return sameStrides
+		return operands[0].strides
 	}
-	return sorted
+	return nil
 }
 
-func (it iterator) asTheyLie(how setUp) (Iteration, error) {
-	found := Iteration{setUp: how}
+// asTheyLie walks the elements in memory order in one loop.
+func (it iterator) asTheyLie(strides []int) (found Iteration, err error) {
 	if it.output != nil {
 		found.Output = *it.output
-	} else {
-		strides := map[setUp][]int{allRowMajor: contiguousStrides(it.shape),
-			allChannelsLast: formatStrides(it.shape, ChannelsLast),
-			sameStrides:     it.inputs[0].strides}[how]
-		var err error
-		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
-			return Iteration{}, err
-		}
+	} else if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
+		return Iteration{}, err
 	}
 	for _, offset := range it.offsets() {
 		l := Layout{offset: offset}

@@ -11,9 +11,9 @@
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
 //  2. [ParseChain] reads view operations, spelled as in PyTorch. [Layout.Apply] applies them,
 //     [Layout.ApplyTo] also changes the dtype, and [Tensor.Apply] also copies. Some operations have
-//     a method of Layout too. [ParseExpression] reads a tensor and its view operations.
-//  3. [Layout.Offsets] walks a Layout, [Picture.Text] says why it is contiguous or not, and
-//     [Broadcast] brings several Layouts to one shape.
+//     a method of Layout too.
+//  3. [Layout.Offsets] walks a Layout, and [Broadcast] brings several Layouts to one shape. A
+//     [Picture] reads a tensor and its views, and says why they are contiguous or not.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the
 //     operands of an operator, and the strides of its result.
@@ -273,31 +273,15 @@ func formatTuple[T any](n []T) string {
 	return "(" + text + ")"
 }
 
+var brackets = regexp.MustCompile(`^(?:torch\.Size\()?[(\[](.*?)\s*,?\s*[)\]]\)?$`)
+
 // ParseShape reads sizes written as "3x4", "3,4", "(3, 4)", "[3, 4]" or "torch.Size([3, 4])". It
 // refuses anything but non-negative integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
-	shape, err := parseShape(text)
-	if err == nil {
-		return shape, nil
-	}
-	meant := betweenSizes.ReplaceAllString(strings.TrimSpace(text), "x")
-	if _, wrong := parseShape(meant); wrong == nil {
-		return nil, fmt.Errorf("%q is not a shape: did you mean %s?", text, meant)
-	}
-	return nil, err
-}
-
-var betweenSizes = regexp.MustCompile(`\s*[xX×*,;]\s*|\s+`)
-
-func parseShape(text string) ([]int, error) {
 	sizes, by := text, "x"
-	if inner, ok := strings.CutPrefix(sizes, "torch.Size("); ok && strings.HasSuffix(inner, ")") {
-		sizes = inner[:len(inner)-1]
-	}
-	if n := len(sizes); n > 2 && (sizes[0] == '(' && sizes[n-1] == ')' || sizes[0] == '[' &&
-		sizes[n-1] == ']') {
-		sizes, by = strings.TrimSuffix(strings.TrimSpace(sizes[1:n-1]), ","), ","
-	} else if strings.Contains(sizes, ",") {
+	if m := brackets.FindStringSubmatch(text); m != nil {
+		sizes, by = m[1], ","
+	} else if strings.Contains(text, ",") {
 		by = ","
 	}
 	var shape []int

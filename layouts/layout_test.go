@@ -12,7 +12,7 @@ import (
 )
 
 func Example() {
-	x, _ := layouts.Arange(layouts.Int32, 12)
+	x, _ := layouts.FromSlice([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 12)
 	x, _ = x.Apply(layouts.MustParseChain("view(3,4)"))
 	y, _ := x.Apply(layouts.MustParseChain("transpose(0,1)"))
 	fmt.Println(x.Layout())
@@ -181,7 +181,7 @@ func TestLayoutsAreValues(t *testing.T) {
 }
 
 func TestTensors(t *testing.T) {
-	x := apply(must(layouts.Arange(layouts.Float64, 6)), "view(2,3)")
+	x := apply(apply(arange(6, ""), "double()"), "view(2,3)")
 	f := apply(x, "flip(1)")
 	if got := must(layouts.Values[float64](f)); !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
 		t.Errorf("flip(1) gives %v", got)

@@ -3,7 +3,6 @@ package layouts
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -13,7 +12,7 @@ import (
 
 type metadata struct {
 	frozen   bool // set by Detach: sizes, strides and offset must not change
-	reserved bool // set by Reserve and Extend: Resize keeps storage that is large enough
+	reserved bool // set by Reserve: Resize keeps storage that is large enough
 }
 
 // Uninitialized returns a contiguous tensor without dtype and memory, which the first write gives
@@ -32,7 +31,7 @@ func Uninitialized(shape ...int) (*Tensor, error) {
 func MutableData[T Element](t *Tensor) ([]T, error) {
 	dtype := dtypeFor[T]()
 	if t.storage.dtype != Undefined && t.storage.dtype != dtype {
-		return nil, fmt.Errorf("storage holds %s, not %s (To converts)", t.storage.dtype, dtype)
+		return nil, fmt.Errorf("storage holds %s, not %s", t.storage.dtype, dtype)
 	}
 	if t.storage.mem == nil {
 		need, err := t.layout.bytes(dtype)
@@ -115,21 +114,12 @@ func (t *Tensor) setContiguous(op string, sizes []int) error {
 	return t.set(op, sizes, contiguousStrides(sizes))
 }
 
-// A KeepRule says when Resize keeps a storage that is larger than needed. Its fields are Caffe2's
-// caffe2_keep_on_shrink and caffe2_max_keep_on_shrink_memory.
-type KeepRule struct {
-	OnShrink   bool
-	MaxSurplus int // bytes
-}
-
-// KeepAlways is Caffe2's default.
-var KeepAlways = KeepRule{OnShrink: true, MaxSurplus: math.MaxInt}
-
 // Resize sets contiguous sizes. If the number of elements changes, it gives up a storage that is
-// too small or that the rule does not keep. The next write then allocates, and other tensors keep
-// the old storage. The rule does not apply to a reserved storage that is large enough
+// too small or has more than surplus bytes too many. The next write then allocates, and other
+// tensors keep the old storage. A reserved storage that is large enough is always kept. A surplus
+// of math.MaxInt is Caffe2's default, and one of -1 is Caffe2 without caffe2_keep_on_shrink
 // (TensorImpl::HandleResize, FreeMemory).
-func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
+func (t *Tensor) Resize(surplus int, sizes ...int) error {
 	before := t.layout.Numel()
 	if err := t.setContiguous("resize", sizes); err != nil {
 		return err
@@ -138,10 +128,8 @@ func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 		return nil
 	}
 	need, err := t.layout.bytes(t.DType())
-	surplus := len(t.storage.mem) - need
-	keep := err == nil && surplus >= 0 && (t.meta.reserved || rule.OnShrink &&
-		surplus <= rule.MaxSurplus)
-	if !keep {
+	left := len(t.storage.mem) - need
+	if err != nil || left < 0 || left > surplus && !t.meta.reserved {
 		t.layout.offset = 0
 		t.storage = &Storage{dtype: t.DType()}
 		t.storage.tensors.Store(1)
@@ -160,17 +148,10 @@ func (t *Tensor) ResizeTo(sizes ...int) error {
 	if err := t.setContiguous("resize_", sizes); err != nil {
 		return err
 	}
-	if err := t.grow("resize_"); err != nil {
-		t.layout = before
-		return err
-	}
-	return nil
-}
-
-func (t *Tensor) grow(op string) error {
 	need, err := t.layout.bytes(t.DType())
 	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		t.layout = before
+		return fmt.Errorf("resize_: %w", err)
 	}
 	if t.storage.mem != nil && len(t.storage.mem) < need {
 		old := t.storage.mem
@@ -195,14 +176,13 @@ func (t *Tensor) Reserve(outer int) error {
 	}
 	sizes := t.layout.Shape()
 	sizes[0] = outer
-	numel, err := checkedNumel(sizes)
+	roomy, err := fresh("reserve", sizes)
+	if err != nil {
+		return err
+	}
+	need, err := roomy.bytes(t.DType())
 	if err != nil {
 		return fmt.Errorf("reserve: %w", err)
-	}
-	need, ok := mulInt(numel, t.DType().Size())
-	if !ok {
-		return fmt.Errorf("reserve: %s of %s is more bytes than an int can count",
-			FormatShape(sizes), t.DType())
 	}
 	if need > len(t.storage.mem) {
 		t.layout.offset = 0
@@ -210,43 +190,6 @@ func (t *Tensor) Reserve(outer int) error {
 		t.meta.reserved = true
 	}
 	return nil
-}
-
-// Extend adds num entries to the first dim and keeps the content. A storage that must grow grows to
-// at least growth percent above that dim's old size, and is then reserved (TensorImpl::Extend).
-func (t *Tensor) Extend(num int, growth float64) error {
-	if t.layout.Rank() == 0 || !t.layout.IsContiguous() || num < 0 || growth < 0 {
-		return fmt.Errorf("extend by %d, growing by %v%%, wants a contiguous tensor of at least "+
-			"one dim and nothing negative; this is %s", num, growth, t.layout)
-	}
-	before, was := t.layout, t.layout.shape[0]
-	sizes := t.layout.Shape()
-	var ok bool
-	if sizes[0], ok = addInt(was, num); !ok {
-		return fmt.Errorf("extend by %d: dim 0 of size %d becomes more than an int can count", num,
-			was)
-	}
-	if err := t.setContiguous("extend", sizes); err != nil {
-		return err
-	}
-	if t.storage.mem == nil {
-		return nil
-	}
-	if need, err := t.layout.bytes(t.DType()); err == nil && need <= len(t.storage.mem) {
-		return nil
-	}
-	roomy := slices.Clone(sizes)
-	roomy[0] = max(sizes[0], int(math.Ceil(float64(was)*(1+growth/100))))
-	err := t.setContiguous("extend", roomy)
-	if err == nil {
-		err = t.grow("extend")
-	}
-	if err != nil {
-		t.layout = before
-		return err
-	}
-	t.meta.reserved = true
-	return t.setContiguous("extend", sizes)
 }
 
 // ReshapeInPlace sets contiguous sizes of the same number of elements. It wants a contiguous tensor

@@ -78,7 +78,7 @@ func randomLayout(random *rand.Rand) layouts.Layout {
 		case 1:
 			l = must(l.Slice(d, random.IntN(n), n, 1+random.IntN(3)))
 		case 2:
-			l = must(l.Unsqueeze(d))
+			l = must(applied(l, fmt.Sprintf("unsqueeze(%d)", d)))
 		case 3:
 			l = must(applied(l, fmt.Sprintf("flip(%d)", d)))
 		case 4:

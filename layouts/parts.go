@@ -139,7 +139,7 @@ func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
 
 func (l Layout) unbind(dim int) (several, error) {
 	size, err := l.splittable(dim)
-	return several{size, func(i int) (Layout, error) { return l.Select(dim, i) }}, err
+	return several{size, func(i int) (Layout, error) { return l.selected(dim, i) }}, err
 }
 
 func (l Layout) splittable(dim int) (size int, err error) {
@@ -168,12 +168,12 @@ func (l Layout) subscript(items []value) (Layout, error) {
 		var err error
 		switch v.kind {
 		case number:
-			view, err = view.Select(dim, v.n)
+			view, err = view.selected(dim, v.n)
 		case slice:
 			view, err = view.sliced(dim, v.items)
 			dim++
 		case none:
-			view, err = view.Unsqueeze(dim)
+			view, err = view.unsqueeze(dim)
 			dim++
 		case ellipsis:
 			dim += l.Rank() - named

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// A MemoryFormat is an order of the dims in memory.
-type MemoryFormat uint8
+// A memoryFormat is an order of the dims in memory.
+type memoryFormat uint8
 
 // The memory formats (c10/core/MemoryFormat.h). Shapes are NCHW and NCDHW in all of them;
-// ChannelsLast and ChannelsLast3d lay C innermost.
+// channelsLast2d and channelsLast3d lay C innermost.
 const (
-	rowMajor MemoryFormat = iota // PyTorch's contiguous_format
-	ChannelsLast
-	ChannelsLast3d
+	rowMajor memoryFormat = iota // PyTorch's contiguous_format
+	channelsLast2d
+	channelsLast3d
 	preserve // of a copy: the tensor's own format, PyTorch's preserve_format
 )
 
 // order returns the dims from the innermost in memory, nil if the format lacks the rank.
-func (f MemoryFormat) order(rank int) []int {
+func (f memoryFormat) order(rank int) []int {
 	switch {
 	case f == rowMajor:
 		dims := make([]int, rank)
@@ -26,30 +26,29 @@ func (f MemoryFormat) order(rank int) []int {
 			dims[i] = rank - 1 - i
 		}
 		return dims
-	case f == ChannelsLast && rank == 4:
+	case f == channelsLast2d && rank == 4:
 		return []int{1, 3, 2, 0}
-	case f == ChannelsLast3d && rank == 5:
+	case f == channelsLast3d && rank == 5:
 		return []int{1, 4, 3, 2, 0}
 	}
 	return nil
 }
 
 // String returns PyTorch's name.
-func (f MemoryFormat) String() string {
+func (f memoryFormat) String() string {
 	return [...]string{"contiguous_format", "channels_last", "channels_last_3d",
 		"preserve_format"}[f]
 }
 
-// IsChannelsLast reports whether the elements lie in channels_last: rank 4, and dense in the order
-// of dims 1, 3, 2, 0. Dims of size 1 are skipped. IsContiguous can be true as well
-// (c10/core/TensorImpl.cpp, compute_channels_last_contiguous_2d).
-func (l Layout) IsChannelsLast() bool { return l.isDense(ChannelsLast) }
-
-// IsChannelsLast3d is IsChannelsLast for rank 5, in the order 1, 4, 3, 2, 0.
-func (l Layout) IsChannelsLast3d() bool { return l.isDense(ChannelsLast3d) }
+// IsChannelsLast reports whether the elements lie in channels_last (rank 4) or channels_last_3d
+// (rank 5): dense in the order of dims 1, 3, 2, 0 or 1, 4, 3, 2, 0. Dims of size 1 are skipped.
+// IsContiguous can be true as well (c10/core/TensorImpl.cpp, compute_channels_last_contiguous_2d).
+func (l Layout) IsChannelsLast() bool {
+	return l.isDense(channelsLast2d) || l.isDense(channelsLast3d)
+}
 
 // isDense reports whether the strides are the format's, but in dims of size 1.
-func (l Layout) isDense(f MemoryFormat) bool {
+func (l Layout) isDense(f memoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil {
 		return false
@@ -67,12 +66,10 @@ func (l Layout) isDense(f MemoryFormat) bool {
 	return true
 }
 
-// hasChannelsLastStrides applies the older rule, on strides alone: rank 4 with strides N >= H >= W
-// >= C, C not 0. Sizes of 1 count. PyTorch's suggest_memory_format uses it
-// (c10/core/MemoryFormat.h, is_channels_last_strides_2d).
-func (l Layout) hasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
-
-func (l Layout) hasFormatStrides(f MemoryFormat) bool {
+// hasFormatStrides applies the older rule, on strides alone: for rank 4, strides N >= H >= W >= C,
+// C not 0. Sizes of 1 count. PyTorch's suggest_memory_format uses it (c10/core/MemoryFormat.h,
+// is_channels_last_strides_2d).
+func (l Layout) hasFormatStrides(f memoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil || l.strides[1] == 0 {
 		return false
@@ -168,7 +165,7 @@ func (l Layout) preservedStrides() []int {
 
 // formatStrides returns dense strides, nil if the format lacks the rank (c10/core/MemoryFormat.h,
 // get_channels_last_strides_2d).
-func formatStrides(shape []int, f MemoryFormat) []int {
+func formatStrides(shape []int, f memoryFormat) []int {
 	if f == rowMajor {
 		return contiguousStrides(shape)
 	}

@@ -6,37 +6,13 @@ import (
 	"strings"
 )
 
-// A SparseFormat is a way to store the elements that are not zero.
-type SparseFormat uint8
-
-// PyTorch's sparse layouts.
-const (
-	coo SparseFormat = iota // coordinates
-	csr                     // rows compressed
-	csc                     // columns compressed
-	bsr                     // rows of blocks compressed
-	bsc                     // columns of blocks compressed
-)
-
-var sparseFormats = []string{"coo", "csr", "csc", "bsr", "bsc"}
-
-// ParseSparseFormat reads "coo", "csr", "csc", "bsr" or "bsc".
-func ParseSparseFormat(name string) (SparseFormat, error) {
-	if i := slices.Index(sparseFormats, name); i >= 0 {
-		return SparseFormat(i), nil
-	}
-	return 0, fmt.Errorf("no sparse format %q (known: %s)", name, strings.Join(sparseFormats, ", "))
-}
-
-// String returns the name without PyTorch's "torch.sparse_".
-func (f SparseFormat) String() string { return sparseFormats[f] }
-
-func (f SparseFormat) blocked() bool  { return f == bsr || f == bsc }
-func (f SparseFormat) byColumn() bool { return f == csc || f == bsc }
+// sparseFormats are PyTorch's sparse layouts without "torch.sparse_": coordinates, and rows or
+// columns of values or of blocks, compressed.
+const sparseFormats = "coo, csr, csc, bsr, bsc"
 
 // A Sparse is a tensor in a sparse format.
 type Sparse struct {
-	Format SparseFormat
+	Format string // coo, csr, csc, bsr or bsc
 	Shape  []int
 	Arrays []SparseArray // the values last
 }
@@ -49,10 +25,10 @@ type SparseArray struct {
 }
 
 // Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and their like do in
-// PyTorch 1.13. It stores the elements that are not zero, or the blocks with such elements. A NaN
-// is stored, -0 is not. COO takes any rank, the others matrices. BSR and BSC want a block, rows and
-// columns that divide the matrix; the others take none.
-func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
+// PyTorch 1.13: coo, csr, csc, bsr or bsc. It stores the elements that are not zero, or the blocks
+// with such elements. A NaN is stored, -0 is not. COO takes any rank, the others matrices. BSR and
+// BSC want a block, rows and columns that divide the matrix; the others take none.
+func (t *Tensor) Sparse(format string, block ...int) (*Sparse, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
 	}
@@ -61,28 +37,26 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 		return nil, fmt.Errorf("a tensor of %s is too large: at most %d elements or rows are "+
 			"looked at", FormatShape(shape), maxSparse)
 	}
-	if format == coo && len(block) == 0 {
-		return t.coordinates()
-	}
-	if len(shape) != 2 {
-		return nil, fmt.Errorf("%v stores matrices, and the tensor has %d dims", format, len(shape))
-	}
+	blocks := format == "bsr" || format == "bsc"
 	switch {
-	case !format.blocked() && len(block) > 0:
-		return nil, fmt.Errorf("%v has no blocks (bsr and bsc have)", format)
-	case !format.blocked():
+	case !slices.Contains(strings.Split(sparseFormats, ", "), format):
+		return nil, fmt.Errorf("no such format (known: %s)", sparseFormats)
+	case !blocks && len(block) > 0:
+		return nil, fmt.Errorf("%s has no blocks (bsr and bsc have)", format)
+	case format == "coo":
+		return t.coordinates()
+	case len(shape) != 2:
+		return nil, fmt.Errorf("%s stores matrices, and the tensor has %d dims", format, len(shape))
+	case !blocks:
 		block = []int{1, 1}
-	case len(block) == 0:
-		return nil, fmt.Errorf("%v wants the rows and columns of its blocks (--block, such as 2x2)",
-			format)
 	case len(block) != 2 || block[0] <= 0 || block[1] <= 0:
-		return nil, fmt.Errorf("block %s is not a number of rows and of columns (want two "+
-			"positive sizes, such as 2x2)", FormatShape(block))
+		return nil, fmt.Errorf("%s wants blocks of two positive sizes, such as 2x2, not %s", format,
+			formatTuple(block))
 	case shape[0]%block[0] != 0 || shape[1]%block[1] != 0:
 		return nil, fmt.Errorf("blocks of %s do not divide a matrix of %s", FormatShape(block),
 			FormatShape(shape))
 	}
-	return t.compressed(format, block)
+	return t.compressed(format, blocks, block)
 }
 
 // maxSparse keeps empty and expanded tensors from taking all memory.
@@ -112,16 +86,16 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{coo, slices.Clone(shape), []SparseArray{
+	return &Sparse{"coo", slices.Clone(shape), []SparseArray{
 		{"indices", indices, "row d is the indices of the values in dim d"},
 		{"values", values, "what is not zero, in row-major order"},
 	}}, nil
 }
 
 // compressed stores the columns of the blocks in each row of blocks, or the reverse.
-func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
+func (t *Tensor) compressed(format string, blocks bool, block []int) (*Sparse, error) {
 	major, minor := 0, 1 // dims
-	if format.byColumn() {
+	if strings.HasSuffix(format, "sc") {
 		major, minor = 1, 0
 	}
 	starts, indices, places := []int64{0}, []int64{}, []int{}
@@ -138,7 +112,7 @@ func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
 	}
 	names, what := [2]string{"row", "col"}, [2]string{"row", "column"}
 	sizes, kind := []int{len(indices)}, "value"
-	if format.blocked() {
+	if blocks {
 		sizes, kind = append(sizes, block...), "block"
 		what = [2]string{"row of blocks", "column of blocks"}
 	}
@@ -176,8 +150,8 @@ func (t *Tensor) picked(places []int, shape ...int) (*Tensor, error) {
 // nonzero reports whether the element at a place is not zero.
 func (t *Tensor) nonzero(at int) bool { return t.DType().row().get(t.storage, at).c != 0 }
 
-// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
-// array of more than 1000 elements is an excerpt.
+// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py), with
+// arrays of up to 1000 elements.
 func (s *Sparse) String() string {
 	const prefix = "tensor("
 	indent := strings.Repeat(" ", len(prefix))
@@ -192,9 +166,9 @@ func (s *Sparse) String() string {
 	if d := values.DType(); !d.isDefault() {
 		suffixes = append(suffixes, "dtype=torch."+d.String())
 	}
-	suffixes = append(suffixes, "layout=torch.sparse_"+s.Format.String())
+	suffixes = append(suffixes, "layout=torch.sparse_"+s.Format)
 	return addSuffixes(prefix+strings.Join(arrays, ",\n"+indent), suffixes, len(prefix),
-		s.Format == coo)
+		s.Format == "coo")
 }
 
 func (t *Tensor) contents(indent int) string {

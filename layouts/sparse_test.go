@@ -29,7 +29,7 @@ func TestTorchSparse(t *testing.T) {
 		if c.Transposed {
 			x = apply(x, "t().contiguous().t()")
 		}
-		s, err := x.Sparse(must(layouts.ParseSparseFormat(c.Format)), c.Block...)
+		s, err := x.Sparse(c.Format, c.Block...)
 		if err != nil || c.Error != "" {
 			if (err == nil) != (c.Error == "") {
 				t.Errorf("%v in %s by %v: %v, PyTorch says %q", x, c.Format, c.Block, err, c.Error)
@@ -57,18 +57,18 @@ func TestSparseRefuses(t *testing.T) {
 	wide := apply(must(layouts.Zeros(layouts.Int8, 1, 1)), "expand(1073741824,1073741824)")
 	x, cube := must(layouts.Zeros(layouts.Int8, 4, 6)), must(layouts.Zeros(layouts.Int8, 2, 2, 2))
 	for want, err := range map[string]error{
-		"csr stores matrices, and the tensor has 3 dims": second(cube.Sparse(layouts.CSR)),
-		"csc has no blocks":                              second(x.Sparse(layouts.CSC, 2, 2)),
-		"coo has no blocks":                              second(x.Sparse(layouts.COO, 2, 2)),
-		"bsr wants the rows and columns of its blocks":   second(x.Sparse(layouts.BSR)),
-		"block 2 is not a number of rows and of columns": second(x.Sparse(layouts.BSC, 2)),
-		"block 2x0": second(x.Sparse(layouts.BSR, 2, 0)),
-		"blocks of 3x2 do not divide a matrix of 4x6":    second(x.Sparse(layouts.BSC, 3, 2)),
-		"a tensor of 1073741824x1073741824 is too large": second(wide.Sparse(layouts.COO)),
+		"csr stores matrices, and the tensor has 3 dims": second(cube.Sparse("csr")),
+		"csc has no blocks": second(x.Sparse("csc", 2, 2)),
+		"coo has no blocks": second(x.Sparse("coo", 2, 2)),
+		"bsr wants blocks of two positive sizes, such as 2x2, not ()":   second(x.Sparse("bsr")),
+		"bsc wants blocks of two positive sizes, such as 2x2, not (2,)": second(x.Sparse("bsc", 2)),
+		"not (2, 0)": second(x.Sparse("bsr", 2, 0)),
+		"blocks of 3x2 do not divide a matrix of 4x6":    second(x.Sparse("bsc", 3, 2)),
+		"a tensor of 1073741824x1073741824 is too large": second(wide.Sparse("coo")),
 		"a tensor of 0x1099511627776": second(must(layouts.Zeros(layouts.Int8, 0,
-			1<<40)).Sparse(layouts.CSC)),
-		"uninitialized": second(must(layouts.Uninitialized(2, 2)).Sparse(layouts.COO)),
-		`"dia"`:         second(layouts.ParseSparseFormat("dia")),
+			1<<40)).Sparse("csc")),
+		"uninitialized":  second(must(layouts.Uninitialized(2, 2)).Sparse("coo")),
+		"no such format": second(x.Sparse("dia")),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -21,7 +21,7 @@ func (s *Storage) seen(l Layout) *Tensor {
 
 // all is the storage as a tensor.
 func (s *Storage) all() *Tensor {
-	return s.seen(Layout{shape: []int{s.Len()}, strides: []int{1}})
+	return s.seen(Layout{shape: []int{s.len()}, strides: []int{1}})
 }
 
 func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
@@ -58,8 +58,8 @@ func storageOver(dtype DType, mem []byte) (*Storage, error) {
 	return &Storage{dtype: dtype, mem: mem}, nil
 }
 
-// Len returns the number of elements.
-func (s *Storage) Len() int {
+// len returns the number of elements.
+func (s *Storage) len() int {
 	if s.dtype == Undefined {
 		return 0
 	}
@@ -71,8 +71,8 @@ func (s *Storage) Bytes() int { return len(s.mem) }
 
 func (s *Storage) inBounds(l Layout) error {
 	low, high := l.Extent()
-	if l.Numel() > 0 && (low < 0 || high >= s.Len()) {
-		return fmt.Errorf("%s reaches elements %d to %d of a storage of %d", l, low, high, s.Len())
+	if l.Numel() > 0 && (low < 0 || high >= s.len()) {
+		return fmt.Errorf("%s reaches elements %d to %d of a storage of %d", l, low, high, s.len())
 	}
 	return nil
 }

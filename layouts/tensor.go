@@ -46,15 +46,6 @@ func zerosIn(dtype DType, layout Layout) (*Tensor, error) {
 	return storage.seen(layout), nil
 }
 
-// Arange returns the 1-d tensor 0, 1, ..., n-1, each converted to dtype.
-func Arange(dtype DType, n int) (*Tensor, error) {
-	t, err := zeros("arange", dtype, []int{n})
-	for i := 0; i < n && err == nil; i++ {
-		dtype.row().put(t.storage, i, whole(kindInteger, int64(i)))
-	}
-	return t, err
-}
-
 // FromSlice returns a contiguous tensor of shape with a copy of data, which must fill it.
 func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
 	t, err := zeros("from slice", dtypeFor[T](), shape)
@@ -80,6 +71,10 @@ func (t *Tensor) Storage() *Storage { return t.storage }
 
 // Apply applies operations as PyTorch does. A view shares the storage, and as_strided may reach all
 // of it. An operation that copies does so, flip too.
+//
+// to(dtype) converts as Go does, which agrees with C and PyTorch where the value fits. A bool is
+// whether a value is not zero. A complex number gives its real part, also to bool, as in PyTorch
+// 1.13: 1j is False. Later versions look at both parts.
 func (t *Tensor) Apply(c Chain) (*Tensor, error) { return t.apply(c, false) }
 
 func (t *Tensor) apply(c Chain, walk bool) (*Tensor, error) {
@@ -100,7 +95,7 @@ func (t *Tensor) apply(c Chain, walk bool) (*Tensor, error) {
 }
 
 func (t *Tensor) site() site {
-	return site{layout: t.layout, storage: t.storage.Len(), dtype: t.DType()}
+	return site{layout: t.layout, storage: t.storage.len(), dtype: t.DType()}
 }
 
 // at returns what lies at a site that was made of t's.
@@ -118,23 +113,6 @@ func (t *Tensor) at(s site) (*Tensor, error) {
 		return t.reinterpreted(s)
 	}
 	return t.storage.seen(s.layout), nil
-}
-
-// To returns a copy converted to the dtype, in t's memory format, or t itself if it has the dtype.
-// Conversions are Go's, which agree with C's and PyTorch's where the value fits. A bool is whether
-// a value is not zero. A complex number gives its real part, also to bool, as in PyTorch 1.13: 1j
-// is False. Later versions look at both parts.
-func (t *Tensor) To(dtype DType) (*Tensor, error) {
-	s, err := t.site().to(dtype, preserve)
-	switch {
-	case err != nil:
-		return nil, err
-	case !s.fresh:
-		return t, nil
-	case dtype >= Undefined:
-		return nil, fmt.Errorf("nothing converts to %s", dtype)
-	}
-	return t.at(s)
 }
 
 // gather copies elements at places of t's storage to a dense layout, in order.

@@ -18,7 +18,14 @@ import (
 func apply(x *layouts.Tensor, chain string) *layouts.Tensor { return must(applied(x, chain)) }
 
 func arange(n int, chain string) *layouts.Tensor {
-	return apply(must(layouts.Arange(layouts.Int64, n)), chain)
+	return apply(must(layouts.FromSlice(upTo(n), n)), chain)
+}
+
+func upTo(n int) (all []int64) {
+	for i := range n {
+		all = append(all, int64(i))
+	}
+	return all
 }
 
 func Example_strides() {
@@ -142,17 +149,13 @@ func TestMetadata(t *testing.T) {
 
 	// Resize: within capacity the storage is kept, beyond it is given up.
 	x = arange(24, "")
-	is(x.Resize(layouts.KeepAlways, 3, 4), x,
+	is(x.Resize(math.MaxInt, 3, 4), x,
 		"shape 3x4, strides (4, 1), offset 0, 192 B, the last 11")
-	is(x.Resize(layouts.KeepAlways, 5, 5), x, "shape 5x5, strides (5, 1), offset 0, 0 B")
+	is(x.Resize(math.MaxInt, 5, 5), x, "shape 5x5, strides (5, 1), offset 0, 0 B")
 	is(layouts.Set[int64](x, 1, 4, 4), x, "shape 5x5, strides (5, 1), offset 0, 200 B, the last 1")
-	for rule, kept := range map[layouts.KeepRule]string{
-		{OnShrink: false}:                "0 B",
-		{OnShrink: true, MaxSurplus: 95}: "0 B",
-		{OnShrink: true, MaxSurplus: 96}: "192 B, the last 11",
-	} {
+	for surplus, kept := range map[int]string{-1: "0 B", 95: "0 B", 96: "192 B, the last 11"} {
 		x = arange(24, "")
-		is(x.Resize(rule, 12), x, "shape 12, strides (1), offset 0, "+kept)
+		is(x.Resize(surplus, 12), x, "shape 12, strides (1), offset 0, "+kept)
 	}
 
 	// resize_: same sizes change nothing, others are contiguous at the same
@@ -166,22 +169,14 @@ func TestMetadata(t *testing.T) {
 	// Reserve: a reserved storage is kept whatever the rule, if it is large enough.
 	x = must(layouts.Zeros(layouts.Int64, 2, 3))
 	is(x.Reserve(10), x, "shape 2x3, strides (3, 1), offset 0, 240 B, the last 0")
-	is(x.Resize(layouts.KeepRule{}, 1, 3), x, "shape 1x3, strides (3, 1), offset 0, 240 B, the last 0")
-	is(x.Resize(layouts.KeepRule{}, 11, 3), x, "shape 11x3, strides (3, 1), offset 0, 0 B")
-
-	// Extend: by rows, with the content, and by a percentage of room.
-	x = must(layouts.FromSlice([]int64{0, 1, 2, 3, 4, 5}, 2, 3))
-	is(x.Extend(1, 50), x, "shape 3x3, strides (3, 1), offset 0, 72 B, the last 0")
-	is(x.Extend(1, 100), x, "shape 4x3, strides (3, 1), offset 0, 144 B, the last 0")
-	is(x.Extend(2, 100), x, "shape 6x3, strides (3, 1), offset 0, 144 B, the last 0")
-	if v, err := layouts.At[int64](x, 1, 2); v != 5 || err != nil {
-		t.Errorf("extended: %v, %v", v, err)
-	}
+	is(x.Resize(-1, 1, 3), x, "shape 1x3, strides (3, 1), offset 0, 240 B, the last 0")
+	is(x.Resize(-1, 11, 3), x, "shape 11x3, strides (3, 1), offset 0, 0 B")
 
 	// Detach shares storage and has metadata of its own.
+	x = arange(12, "view(3,4)")
 	d := x.Detach(true)
-	is(d.ReshapeInPlace(18), x, "shape 6x3, strides (3, 1), offset 0, 144 B, the last 0")
-	is(layouts.Set[int64](d, 9, 17), x, "shape 6x3, strides (3, 1), offset 0, 144 B, the last 9")
+	is(d.ReshapeInPlace(12), x, "shape 3x4, strides (4, 1), offset 0, 96 B, the last 11")
+	is(layouts.Set[int64](d, 9, 11), x, "shape 3x4, strides (4, 1), offset 0, 96 B, the last 9")
 
 	// No element, no byte, until it grows.
 	u = must(layouts.Uninitialized(0, 3))
@@ -198,7 +193,7 @@ func TestMetadata(t *testing.T) {
 	// A size may be negative where PyTorch's rule for views has it, in place too.
 	x = must(layouts.Zeros(layouts.Int64, 0, 1))
 	is(x.ResizeTo(0, -2), x, "shape 0x-2, strides (1, 1), offset 0, 0 B")
-	is(x.Resize(layouts.KeepAlways, 0, -3), x, "shape 0x-3, strides (1, 1), offset 0, 0 B")
+	is(x.Resize(math.MaxInt, 0, -3), x, "shape 0x-3, strides (1, 1), offset 0, 0 B")
 	is(x.SetSizesAndStrides([]int{0, -2}, []int{1, 1}), x, "shape 0x-2, strides (1, 1), offset 0, 0 B")
 	is(x.ReshapeInPlace(0, -4), x, "shape 0x-4, strides (1, 1), offset 0, 0 B")
 }
@@ -214,15 +209,14 @@ func TestOthersKeepTheirContent(t *testing.T) {
 			return nil
 		},
 		"grow":    func(x *layouts.Tensor) error { return x.ResizeTo(50) },
-		"extend":  func(x *layouts.Tensor) error { return x.Extend(9, 50) },
-		"give up": func(x *layouts.Tensor) error { return x.Resize(layouts.KeepAlways, 50) },
+		"give up": func(x *layouts.Tensor) error { return x.Resize(math.MaxInt, 50) },
 		"give up and write": func(x *layouts.Tensor) error {
-			return errors.Join(x.Resize(layouts.KeepRule{}, 2), layouts.Set[int64](x, 7, 1))
+			return errors.Join(x.Resize(-1, 2), layouts.Set[int64](x, 7, 1))
 		},
 	}
 	for name, change := range changes {
 		for seen := range 5 {
-			x := must(layouts.Arange(layouts.Int64, 6))
+			x := arange(6, "")
 			of := func() *layouts.Tensor { return must(layouts.NewTensor(x.Storage(), x.Layout())) }
 			y := []func() *layouts.Tensor{
 				func() *layouts.Tensor { return apply(x, "view(3,2)") },
@@ -284,8 +278,6 @@ func TestErrorsNameTheOperation(t *testing.T) {
 			layouts.Zeros(layouts.Int8, 0, -3)),
 		"zeros: storage of 4611686018427387904 int64 elements": second(
 			layouts.Zeros(layouts.Int64, 1<<62)),
-		"arange: size -1 of dim 0 is negative": second(
-			layouts.Arange(layouts.Int8, -1)),
 		"from slice: size -1 of dim 0 is negative": second(
 			layouts.FromSlice([]int8{1}, -1)),
 		"from slice: 1 values do not fill shape 2": second(
@@ -298,15 +290,12 @@ func TestErrorsNameTheOperation(t *testing.T) {
 			layouts.NewTensor(x.Storage(), must(layouts.Contiguous(13)))),
 		"resize_: size -3 of dim 0 is negative":                        x.ResizeTo(-3),
 		"resize_: shape 4611686018427387904, strides (1), offset 0 of": x.ResizeTo(1 << 62),
-		"resize: size -3 of dim 1 is negative": x.Resize(layouts.KeepAlways,
+		"resize: size -3 of dim 1 is negative": x.Resize(math.MaxInt,
 			2, -3),
-		"reserve: size -3 of dim 0 is negative": must(
-			layouts.Arange(layouts.Int8, 3)).Reserve(-3),
+		"reserve: size -3 of dim 0 is negative": arange(3, "").Reserve(-3),
 		"reserve: the tensor is uninitialized": must(
 			layouts.Uninitialized(3)).Reserve(3),
-		"extend by 9223372036854775807: dim 0 of size 3 becomes more": x.Extend(math.MaxInt, 0),
-		"extend: shape 2305843009213693955x4 has more elements than":  x.Extend(1<<61, 0),
-		"reshape in place: size -12 of dim 0 is negative":             x.ReshapeInPlace(-12),
+		"reshape in place: size -12 of dim 0 is negative": x.ReshapeInPlace(-12),
 		"set sizes and strides: size -1 of dim 0 is negative": x.SetSizesAndStrides(
 			[]int{-1}, []int{1}),
 		"set sizes and strides: 2 sizes do not go with 1 strides": x.SetSizesAndStrides(
@@ -317,10 +306,8 @@ func TestErrorsNameTheOperation(t *testing.T) {
 			[]int{1}, []int{1}),
 		"resize dim: the metadata of": frozen.ResizeDim(2),
 		"resize: the metadata of": frozen.Resize(
-			layouts.KeepAlways, 2),
+			math.MaxInt, 2),
 		"reshape in place: the metadata of":                       frozen.ReshapeInPlace(2, 6),
-		"extend: the metadata of":                                 frozen.Extend(1, 0),
-		"extend by -1":                                            x.Extend(-1, 0),
 		"reshape in place to 4x4 wants a contiguous tensor of 16": x.ReshapeInPlace(4, 4),
 		"reshape in place to 12 wants a contiguous tensor of 12": apply(x,
 			"t()").ReshapeInPlace(12),
@@ -363,8 +350,8 @@ func TestNoOverflow(t *testing.T) {
 		chain("as_strided((2,-2,0),(1,1,1),0)"), chain("repeat(%d,2)", big),
 		second(layouts.Zeros(layouts.Complex128, 1<<60)),
 		second(layouts.Zeros(layouts.Uint8, 1<<32, 1<<32)),
-		x.Resize(layouts.KeepAlways, big, big), x.ResizeTo(big/8, 2), x.Extend(big, 0),
-		must(layouts.Arange(layouts.Int64, 4)).Reserve(big),
+		x.Resize(math.MaxInt, big, big), x.ResizeTo(big/8, 2),
+		arange(4, "").Reserve(big),
 		x.SetSizesAndStrides([]int{big, big}, []int{-1, -1}),
 		chain("select(0,%d)", math.MinInt), chain("narrow(1,%d,1)", math.MinInt),
 		chain("narrow(1,1,%d)", big),

@@ -14,11 +14,7 @@ import (
 var readers = map[string]func(text string) (any, error){
 	"chain": func(text string) (any, error) { return applied(must(layouts.Contiguous(3, 4)), text) },
 	"expression": func(text string) (any, error) {
-		e, err := layouts.ParseExpression(text)
-		if err != nil {
-			return nil, err
-		}
-		_, _, _, err = e.Result()
+		_, _, _, err := layouts.ParseExpression(text)
 		return nil, err
 	},
 	"tag": func(text string) (any, error) { return layouts.ParseTag(text) },

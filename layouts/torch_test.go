@@ -91,7 +91,7 @@ func TestTorchViews(t *testing.T) {
 }
 
 func replay(t *testing.T, c viewCase) {
-	all := must(layouts.Arange(must(layouts.ParseDType(c.DType)), c.Start.StorageLen))
+	all := arange(c.Start.StorageLen, "to("+c.DType+")")
 	start := apply(all, fmt.Sprintf("as_strided((%s),(%s),%d)", listed(c.Start.Shape),
 		listed(c.Start.Strides), c.Start.Offset))
 	x := start
@@ -149,11 +149,11 @@ func resultOf(x, start *layouts.Tensor) *torchResult {
 	shares := x.Storage() == start.Storage()
 	r := &torchResult{Shape: l.Shape(), Strides: l.Strides(), Offset: l.Offset(), Numel: l.Numel(),
 		SharesStorage: &shares,
-		IsContiguous:  l.IsContiguous(), IsChannelsLast: l.IsChannelsLast(),
-		IsChannelsLast3d: l.IsChannelsLast3d()}
+		IsContiguous:  l.IsContiguous(), IsChannelsLast: l.Rank() == 4 && l.IsChannelsLast(),
+		IsChannelsLast3d: l.Rank() == 5 && l.IsChannelsLast()}
 	var values []float64
 	if l.Numel() > 0 { // else a size may be negative, which no copy has
-		values = must(layouts.Values[float64](must(x.To(layouts.Float64))))
+		values = must(layouts.Values[float64](apply(x, "double()")))
 	}
 	r.Values = values[:min(64, len(values))]
 	var whole []int

@@ -1,6 +1,7 @@
 package layouts_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestTorchTyped(t *testing.T) {
 	eachCase(t, "torch/typed.jsonl.gz", func(c typedCase) {
 		dtype := must(layouts.ParseDType(c.DType))
 		start := must(layouts.Contiguous(c.Start...))
-		x := must(layouts.NewTensor(must(layouts.Arange(dtype, start.Numel())).Storage(), start))
+		x := must(layouts.NewTensor(arange(start.Numel(), fmt.Sprintf("to(%v)", dtype)).Storage(), start))
 		y, err := applied(x, c.Text)
 		if c.Error != "" || err != nil {
 			if (c.Error == "") != (err == nil) {
@@ -40,7 +41,7 @@ func TestTorchTyped(t *testing.T) {
 				y.DType(), c.Shape, c.Strides, c.Offset, c.To)
 			return
 		}
-		for i, v := range must(layouts.Values[complex128](must(y.To(layouts.Complex128)))) {
+		for i, v := range must(layouts.Values[complex128](apply(y, "to(torch.complex128)"))) {
 			if c.Values != nil && v != complex(c.Values[i][0], c.Values[i][1]) {
 				t.Errorf("%s of %v of %s: element %d is %v, PyTorch %v", c.Text, c.Start, dtype, i, v,
 					c.Values[i])

@@ -226,8 +226,8 @@ func (l Layout) flip(dims ...int) (Layout, error) {
 	return m, nil
 }
 
-// Select takes one index of dim and drops the dim. A negative index counts from the end.
-func (l Layout) Select(dim, index int) (Layout, error) {
+// selected takes one index of dim and drops the dim. A negative index counts from the end.
+func (l Layout) selected(dim, index int) (Layout, error) {
 	d, n, err := l.sized("select", dim)
 	if err != nil {
 		return Layout{}, err
@@ -386,9 +386,9 @@ func (l Layout) merged(a, b int) []int {
 	return slices.Concat(l.shape[:a], []int{size}, l.shape[b+1:])
 }
 
-// Unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
+// unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
 // inferred. It strip-mines a walk.
-func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
+func (l Layout) unflatten(dim int, sizes ...int) (Layout, error) {
 	d, n, err := l.sized("unflatten", dim)
 	if err != nil {
 		return Layout{}, err
@@ -408,9 +408,9 @@ func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
 	return derived("unflatten", shape, strides, l.offset)
 }
 
-// Unsqueeze inserts a dim of size 1 before dim, or at the end (ATen/native/TensorShape.cpp,
+// unsqueeze inserts a dim of size 1 before dim, or at the end (ATen/native/TensorShape.cpp,
 // inferUnsqueezeGeometry).
-func (l Layout) Unsqueeze(dim int) (Layout, error) {
+func (l Layout) unsqueeze(dim int) (Layout, error) {
 	d, err := resolveDim("unsqueeze", dim, l.Rank()+1)
 	if err != nil {
 		return Layout{}, err
@@ -478,9 +478,9 @@ func (l Layout) unfold(dim, size, step int) (Layout, error) {
 	return derived("unfold", shape, strides, l.offset)
 }
 
-// Diagonal replaces two dims by their diagonal as the last dim, offset above the main one, or below
+// diagonal replaces two dims by their diagonal as the last dim, offset above the main one, or below
 // if negative (ATen/native/TensorShape.cpp, diagonal).
-func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
+func (l Layout) diagonal(offset, dim1, dim2 int) (Layout, error) {
 	at, err := l.dims("diagonal", false, dim1, dim2)
 	if err != nil {
 		return Layout{}, err

@@ -346,7 +346,7 @@ func fresh(shape []int, dtype string) tensor {
 
 func isChannelsLast(o operators.Tensor) bool {
 	l, err := o.Layout()
-	return err == nil && (l.IsChannelsLast() || l.IsChannelsLast3d())
+	return err == nil && l.IsChannelsLast()
 }
 
 func product(sizes []int) int {
@@ -394,7 +394,7 @@ func reorder(op operators.Operator) (lowered, error) {
 		}
 		places = append(places, b)
 	}
-	pieces, err := layouts.Pieces(places...)
+	pieces, err := layouts.Pieces(nest.UpTo(len(op.Inputs[0].Shape)), places...)
 	if err != nil {
 		return lowered{}, err
 	}

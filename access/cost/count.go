@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -99,7 +100,7 @@ func (c caches) stream(walks []Counted, all []float64) {
 			_, twin := whole.operand(r, c.levels[0].Line)
 			for k, p := range places {
 				if !twin && all[k] > p.blocks() {
-					missed[k] = n.Operands[r].Lines(n.Trips, p.block)
+					missed[k] = touched.Lines(n.Operands[r], n.Trips, p.block)
 				}
 			}
 			walks[i].Misses[r] = Misses{missed[:len(c.levels)], missed[len(c.levels):]}

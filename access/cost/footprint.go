@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // footprints caches answers, since a kernel's nest may have thousands of operands.
@@ -46,7 +47,7 @@ func (f *footprints) of(l, block int) float64 {
 		for r, op := range f.nest.Operands {
 			if !f.twin(r, block) {
 				op.Strides = op.Strides[l:]
-				sum += op.Lines(f.nest.Trips[l:], block)
+				sum += touched.Lines(op, f.nest.Trips[l:], block)
 			}
 		}
 		f.sums[key] = sum
@@ -59,5 +60,5 @@ func footprint(n nest.Nest, block int) float64 { return footprintsOf(n).of(0, bl
 // room returns how many of the operand's blocks the cache can hold: all of its blocks, or the
 // blocks in the sets that the strides reach if no stride is shorter than a block.
 func room(op nest.Operand, trips []int, block, sets, ways int) float64 {
-	return float64(op.Sets(trips, block, sets) * ways)
+	return float64(touched.Sets(op, trips, block, sets) * ways)
 }

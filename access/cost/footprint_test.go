@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // TestFootprints: what a nest touches is counted as it is said, by looking at all operands
@@ -32,7 +33,7 @@ func TestFootprints(t *testing.T) {
 							twins++
 						} else {
 							op.Strides = op.Strides[l:]
-							want += op.Lines(n.Trips[l:], block)
+							want += touched.Lines(op, n.Trips[l:], block)
 						}
 						if f.twin(r, block) != same {
 							t.Fatalf("operand %d: twin is not %v", r, same)

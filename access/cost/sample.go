@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -173,7 +174,7 @@ func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 				// their reuse interval is at most an iteration
 				op, trips := both.nest.Operands[r], both.nest.Trips[1:]
 				op.Strides = op.Strides[1:]
-				kept := p.kept(both.of(1, p.block), op.Lines(trips, p.block), p.room(op, trips))
+				kept := p.kept(both.of(1, p.block), touched.Lines(op, trips, p.block), p.room(op, trips))
 				missed[i] = kept*gone + (1-kept)*missed[i-1]
 			}
 			if i > 0 && i != len(c.levels) {
@@ -201,7 +202,7 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 				return 0
 			}
 			trips[0] = n
-			return op.Lines(trips, block)
+			return touched.Lines(op, trips, block)
 		}
 		return max(count(e.warm+e.counted)-count(e.warm), 0)
 	}
@@ -221,7 +222,7 @@ func (e excerpt) again(r int, p place, pass float64) float64 {
 	within := func(l int) float64 {
 		o := op
 		o.Strides = op.Strides[l:]
-		return o.Lines(n.Trips[l:], p.block)
+		return touched.Lines(o, n.Trips[l:], p.block)
 	}
 	kept := func(l int, all float64) float64 {
 		o := op

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // A Stride is the distance between successive lines of an operand, as shares of its lines. The
@@ -164,7 +165,7 @@ func (m Model) crowding(s Stride, n nest.Nest, op nest.Operand) int {
 		of := op
 		of.Strides = op.Strides[l:]
 		room := room(of, trips, level.Line, level.Sets(), level.Ways)
-		if room < float64(level.Sets()*level.Ways) && of.Lines(trips, level.Line) > room {
+		if room < float64(level.Sets()*level.Ways) && touched.Lines(of, trips, level.Line) > room {
 			return l
 		}
 	}

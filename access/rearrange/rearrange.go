@@ -57,7 +57,7 @@ func Ask(
 	if err != nil {
 		return nil, err
 	}
-	a.Now = *a.priced(explain.Change{Words: "as it is", Program: file.Program}, h, counts)
+	a.Now = *a.priced(explain.Change{Words: "as it is", Program: file.Program, Kept: "kept"}, h, counts)
 	a.Refs = h.Counts().Refs()
 	run := explain.RunOfProgram(h, config, file.Program, file.Source(), counts, 1)
 	t := &tries{Answer: a, config: config, began: began, limit: limit}
@@ -68,7 +68,7 @@ func Ask(
 	t.try(ctx, all, limit*3/5) // the rest is for tiles
 	var best explain.Change
 	for _, tried := range a.Tried {
-		if tried.Order != nil && tried.Kept == nest.Kept && tried.Ns < a.Now.Ns {
+		if tried.Order != nil && tried.Kept == "kept" && tried.Ns < a.Now.Ns {
 			best = tried.Change
 			break
 		}

@@ -104,7 +104,7 @@ func TestProduct(t *testing.T) {
 		exchange + ", and tile the loops over k and j by 16": missesOf(t, small, source, "tiled",
 			"N=150", "T=16"),
 	} {
-		if c := tried(t, a, words); c.Kept.String() != "kept" || !slices.Equal(c.Misses, as) {
+		if c := tried(t, a, words); c.Kept != "kept" || !slices.Equal(c.Misses, as) {
 			t.Errorf("%s: %v, misses %v, want %v", words, c.Kept, c.Misses, as)
 		}
 	}
@@ -171,7 +171,7 @@ func TestFilter(t *testing.T) {
 	if after := missesOf(t, common, patched, "mean", size); !slices.Equal(after, best[0].Misses) {
 		t.Errorf("the diff's file misses %v, want %v\n%s", after, best[0].Misses, patched)
 	}
-	if inner := tried(t, a, "exchange the loops over k and l"); inner.Kept.String() != "broken" {
+	if inner := tried(t, a, "exchange the loops over k and l"); inner.Kept != "broken" {
 		t.Errorf("k and l: %v", inner.Kept)
 	}
 }
@@ -224,7 +224,7 @@ void f(void) {
       b[i][j] = a[i + 1][j - 1]; }`, "kept", "proved to change no dependence"},
 	} {
 		a := ask(t, small, c.text, "f")
-		if got := tried(t, a, "exchange the loops over j and i").Kept.String(); got != c.verdict {
+		if got := tried(t, a, "exchange the loops over j and i").Kept; got != c.verdict {
 			t.Errorf("%s: %s, want %s", c.name, got, c.verdict)
 		}
 		if out := strings.Join(strings.Fields(written(t, a)), " "); !strings.Contains(out, c.words) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -55,9 +54,9 @@ func (a *Answer) Write(w io.Writer, most, columns int) error {
 		if left := len(a.Levels) - len(t.Misses); left > 0 {
 			row, took = append(row, slices.Repeat([]string{"not counted"}, left)...), "over "+took
 		}
-		verdict := t.Kept.String()
+		verdict := t.Kept
 		if t.Chain == nil { // accesses keep their order
-			verdict = nest.Kept.String()
+			verdict = "kept"
 		}
 		table = append(table, append(row, took, verdict))
 	}
@@ -95,9 +94,9 @@ func (a *Answer) sentence(best []Tried) string {
 		about, brief(b.Ns), brief(a.Now.Ns))
 	switch {
 	case b.Chain == nil:
-	case b.Kept == nest.Kept:
+	case b.Kept == "kept":
 		text += " That is proved to change no dependence."
-	case b.Kept == nest.Broken:
+	case b.Kept == "broken":
 		text += " It changes the order of a dependence, and so perhaps the result."
 	default:
 		text += " Whether it changes a dependence was not proved."
@@ -232,7 +231,7 @@ type Row struct {
 func (a *Answer) JSON(most int) any {
 	row := func(t Tried) Row {
 		r := Row{Change: t.Words, Misses: map[string]uint64{}, Ns: t.Ns,
-			Dependences: t.Kept.String()}
+			Dependences: t.Kept}
 		for i, n := range t.Misses {
 			r.Misses[a.Levels[i]] = n
 		}

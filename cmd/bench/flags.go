@@ -276,7 +276,7 @@ func (p *patternFlags) texts(c call) (flags []string) {
 // atFlag prefixes an error of a spec, a plan or a filter with the flag at fault.
 func atFlag(err error) error {
 	hint := ""
-	if _, copies := errors.AsType[*layouts.CopyError](err); copies {
+	if errors.Is(err, layouts.ErrCopies) {
 		hint = ": time the copy with --op copy and the views before it, or walk its result: its " +
 			"own sizes as --shape"
 	}

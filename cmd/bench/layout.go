@@ -17,7 +17,8 @@ func newLayout() *cobra.Command {
 	var out string
 	var format parsed[layouts.Tag]
 	var block parsed[[]int]
-	sparse := parsed[layouts.SparseFormat]{known: []string{"coo", "csr", "csc", "bsr", "bsc"}}
+	sparse := oneOf("format", "coo", "csr", "csc", "bsr", "bsc")
+	sparse.value, sparse.text = "", ""
 	cmd := verb("layout {EXPRESSION | --shape SHAPE}",
 		"Explain where the elements of a view lie, and whether it is contiguous",
 		takes(0, 1, "one expression in quotes, such as 'torch.zeros(3, 4).t()'"),
@@ -27,8 +28,13 @@ func newLayout() *cobra.Command {
 					return fmt.Errorf("--out %w", err)
 				}
 			}
+			p := layouts.Picture{Columns: columns(c.out)}
 			if len(args) > 0 {
-				return expressed(c, args[0], out)
+				if err := alone(c, args[0]); err != nil {
+					return err
+				}
+				p.Expression = args[0]
+				return picture(c, p, out)
 			}
 			if !pattern.shape.set {
 				return errors.New("nothing to lay out: want an expression, " +
@@ -38,28 +44,18 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p := layouts.Picture{Shape: s.Shape, Views: pattern.view.values, DType: s.DType,
-				Format: format.value, Block: block.value, Columns: columns(c.out)}
-			if sparse.set {
-				p.Sparse = &sparse.value
-			}
-			words, drawing, err := p.Text()
-			if err != nil {
+			p.Shape, p.Views, p.DType = s.Shape, pattern.view.values, s.DType
+			p.Format, p.Sparse, p.Block = format.value, sparse.value, block.value
+			if err := picture(c, p, out); err != nil {
 				return fmt.Errorf("--%w", err)
 			}
-			return lay(c, out, words, drawing, func() (layouts.Drawing, error) {
-				d, err := p.Drawing()
-				if err != nil {
-					err = fmt.Errorf("--%w", err)
-				}
-				return d, err
-			})
+			return nil
 		})
 	pattern.addTensor(cmd.Flags(), 1)
 	pattern.view.most = maxViews
 	cmd.Flags().StringVarP(&out, "out", "o", "", "")
 	format.add(cmd.Flags(), "format", "tag", parseTag)
-	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat)
+	cmd.Flags().Var(&sparse, "sparse", "")
 	block.add(cmd.Flags(), "block", "shape", layouts.ParseShape)
 	return cmd
 }
@@ -78,40 +74,42 @@ func draw(flag, file string, chart reports.Chart, err error) error {
 	return writeFile(flag, file, picture)
 }
 
-// lay draws a layout to a file, or prints the words, folded, and the drawing, which already fits.
-func lay(c call, file, words, drawing string, of func() (layouts.Drawing, error)) error {
-	if file == "" {
-		_, err := io.WriteString(c.out, sentences(c.out, words)+drawing)
+// alone refuses flags of another tensor than the expression's.
+func alone(c call, expression string) error {
+	for flag := range strings.FieldsSeq(tensorNames + "format sparse block") {
+		if flag == "shape" && c.given(flag) {
+			return fmt.Errorf("--shape and %q are two tensors: give the view as --view %[1]q",
+				expression)
+		}
+		if c.given(flag) {
+			return fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
+				flag, expression)
+		}
+	}
+	return nil
+}
+
+// picture prints what p asks, or draws it to a file. The words are folded; the drawing already
+// fits.
+func picture(c call, p layouts.Picture, file string) error {
+	words, drawing, err := p.Text()
+	if _, isView := layouts.ParseChain(p.Expression); err != nil && p.Expression != "" {
+		if isView == nil {
+			err = fmt.Errorf("%w; or give its sizes, as --shape 3x4 --view '%s'", err, p.Expression)
+		}
+		return fmt.Errorf("%q: %w", p.Expression, err)
+	}
+	if err != nil {
 		return err
 	}
-	d, err := of()
+	if file == "" {
+		_, err = io.WriteString(c.out, sentences(c.out, words)+drawing)
+		return err
+	}
+	d, err := p.Drawing()
 	if err != nil {
 		return err
 	}
 	chart, err := reports.DrawLayout(d)
 	return draw("out", file, chart, err)
-}
-
-func expressed(c call, text, file string) error {
-	for flag := range strings.FieldsSeq(tensorNames + "format sparse block") {
-		if flag == "shape" && c.given(flag) {
-			return fmt.Errorf("--shape and %q are two tensors: give the view as --view %[1]q", text)
-		}
-		if c.given(flag) {
-			return fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
-				flag, text)
-		}
-	}
-	e, err := layouts.ParseExpression(text)
-	var words, drawing string
-	if err == nil {
-		words, drawing, err = e.Text(columns(c.out))
-	}
-	if _, isView := layouts.ParseChain(text); err != nil && isView == nil {
-		err = fmt.Errorf("%w; or give its sizes, as --shape 3x4 --view '%s'", err, text)
-	}
-	if err != nil {
-		return fmt.Errorf("%q: %w", text, err)
-	}
-	return lay(c, file, words, drawing, e.Drawing)
 }

@@ -124,7 +124,7 @@ func (c *counter) nodes(nodes []Node) int {
 		case *Loop:
 			sum = c.plus(sum, c.loop(node))
 		case *If:
-			if node.When.Holds(c.vars) {
+			if node.When.holds(c.vars) {
 				sum = c.plus(sum, c.nodes(node.Then))
 			} else {
 				sum = c.plus(sum, c.nodes(node.Else))

@@ -2,50 +2,46 @@ package nest
 
 import "slices"
 
-// A Verdict says whether a change of loops preserves dependences: the order of any two accesses to
-// a byte that include a write.
-type Verdict uint8
-
-// The verdicts: preserved, not preserved, or not proved.
-const (
-	Kept Verdict = iota
-	Broken
-	Unproved
-)
-
-// String returns "kept", "broken" or "unproved".
-func (v Verdict) String() string { return [...]string{"kept", "broken", "unproved"}[v] }
-
-// Keeps returns whether Reorder of loops of a perfect nest preserves dependences. It compares
-// accesses to the listed arrays by indices if these are affine, and all others by bytes.
+// Keeps returns whether Reorder of loops of a perfect nest preserves dependences, the order of any
+// two accesses to a byte that include a write: "kept", "broken", or "unproved". Without an order it
+// is about Tile, for any sizes. It compares accesses to the listed arrays by indices if these are
+// affine, and all others by bytes.
 //
 // Two iterations are swapped if the first loop in which they differ is another one in the new order
 // and runs the opposite way. Find looks for such a pair of dependent iterations, in a program that
-// runs through all pairs.
+// runs through all pairs. Tiles may swap any two that differ in two loops in opposite ways.
 //
-// Law: if Kept, any two accesses to a byte that include a write keep their order in p; if Broken,
+// Law: if kept, any two accesses to a byte that include a write keep their order in p; if broken,
 // some do not.
-func (p Program) Keeps(arrays []Array, chain []*Loop, order []int) Verdict {
+func (p Program) Keeps(arrays []Array, chain []*Loop, order []int) string {
 	place := make([]int, len(order))
 	for i, l := range order {
 		place[l] = i
 	}
-	ask := func(first, back int) (same []int, asked bool) {
-		for l := range chain {
-			if place[l] < place[back] && l > first {
-				same = append(same, l)
+	verdict := "kept"
+	for _, pair := range p.pairs(arrays, chain) {
+		for back := range chain {
+			for first := range back {
+				var same []int // further loops in which the iterations are the same
+				if order != nil && place[back] >= place[first] {
+					continue
+				}
+				for l := first + 1; l < len(chain) && order != nil; l++ {
+					if place[l] < place[back] {
+						same = append(same, l)
+					}
+				}
+				_, found, err := pair.Find(0, Condition{pair.goesBack(first, back, same)})
+				switch {
+				case found:
+					return "broken"
+				case err != nil:
+					verdict = "unproved"
+				}
 			}
 		}
-		return same, place[back] < place[first]
 	}
-	return verdict(p.pairs(arrays, chain), len(chain), ask)
-}
-
-// KeepsTiles returns Kept if Tile preserves dependences for any sizes: no dependence is negative in
-// any of the loops.
-func (p Program) KeepsTiles(arrays []Array, chain []*Loop) Verdict {
-	ask := func(first, back int) ([]int, bool) { return nil, true }
-	return verdict(p.pairs(arrays, chain), len(chain), ask)
+	return verdict
 }
 
 // A pair is two accesses of a perfect nest, as a program that runs through pairs of iterations.
@@ -55,31 +51,6 @@ type pair struct {
 	depth int      // of the chain's first loop
 	shift int      // distance between the variables of the two accesses
 	steps []int    // of the chain's loops
-}
-
-// verdict looks for a dependence of a pair that is positive in loop first and negative in loop
-// back. ask returns whether these loops matter, and further loops in which the iterations must be
-// the same.
-func verdict(pairs []pair, loops int, ask func(first, back int) (same []int, asked bool)) Verdict {
-	verdict := Kept
-	for _, p := range pairs {
-		for back := range loops {
-			for first := range back {
-				same, asked := ask(first, back)
-				if !asked {
-					continue
-				}
-				_, found, err := p.Find(0, Condition{p.goesBack(first, back, same)})
-				switch {
-				case found:
-					return Broken
-				case err != nil:
-					verdict = Unproved
-				}
-			}
-		}
-	}
-	return verdict
 }
 
 // goesBack returns functions that are all non-negative if the accesses touch a byte and the second

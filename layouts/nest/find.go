@@ -270,7 +270,7 @@ func (f *finder) solve(rows, values []Affine) (vars []int, found bool) {
 	unknowns, found := f.search(systems, nil)
 	for _, v := range values {
 		if found {
-			vars = append(vars, v.At(unknowns))
+			vars = append(vars, v.at(unknowns))
 		}
 	}
 	return vars, found

@@ -16,13 +16,11 @@
 //	Permute     W(n.Permute(order)) has the accesses of W(n), in another order
 //	Inside      W(n) is W(n.Inside(l)) at one place after another
 //	Only        W(n.Only(r)) is W(n) without the other operands
-//	Cut         the parts have the accesses of W(n), and none writes what another does
 //	Reorder     W(p.Reorder(loops, order)) has the accesses of W(p), in another order
 //	Tile        W(p.Tile(loops, sizes)) has the accesses of W(p), in another order
 //	Restride    W(p.Restride(a, base, s)) is W(p) with the elements of a elsewhere
 //
-// These functions return the bytes and lines of memory that a nest touches, without reference to a
-// cache: [Operand.Reach], [Operand.Span], [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
+// [Operand.Reach] returns the bytes of memory that an operand touches; package touched has more.
 //
 // These analyze a program without walking it: [Program.Check], [Program.Count], [Program.Counts],
 // [Program.Find], [Program.Keeps].
@@ -64,6 +62,22 @@ type Operand struct {
 	Base    uint64 // address of the access at index 0, 0, ...
 	Width   int    // bytes
 	Strides []int  // bytes per iteration, one per trip
+}
+
+// Reach returns the first and the last byte that the operand touches in loops of these trips, all
+// at least 1.
+//
+// Law: they are the least address and the greatest last byte of W.
+func (op Operand) Reach(trips []int) (first, last uint64) {
+	first, last = op.Base, op.Base+uint64(op.Width-1)
+	for l, s := range op.Strides {
+		if s < 0 {
+			first += uint64(s * (trips[l] - 1))
+		} else {
+			last += uint64(s * (trips[l] - 1))
+		}
+	}
+	return first, last
 }
 
 // Iterations returns the product of the trips: 1 without loops, 0 if any is 0.

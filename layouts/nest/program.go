@@ -2,6 +2,7 @@ package nest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -55,8 +56,8 @@ func Variable(depth int) Affine {
 	return Affine{Coef: coef}
 }
 
-// At returns the value at vars, the outermost variable first.
-func (a Affine) At(vars []int) int {
+// at returns the value at vars, the outermost variable first.
+func (a Affine) at(vars []int) int {
 	value := a.Const
 	for d, c := range a.Coef {
 		if c != 0 {
@@ -73,12 +74,12 @@ func (a Affine) coef(depth int) int {
 	return 0
 }
 
-// Holds reports whether the condition holds at vars.
-func (c Condition) Holds(vars []int) bool {
+// holds reports whether the condition holds at vars.
+func (c Condition) holds(vars []int) bool {
 	for _, all := range c {
 		holds := true
 		for _, a := range all {
-			holds = holds && a.At(vars) >= 0
+			holds = holds && a.at(vars) >= 0
 		}
 		if holds {
 			return true
@@ -90,23 +91,19 @@ func (c Condition) Holds(vars []int) bool {
 // Bounds returns the first value of the loop's variable, and the number of its values, at vars, the
 // variables around it.
 func (l *Loop) Bounds(vars []int) (first, trips int) {
-	first, end := l.From[0].At(vars), l.To[0].At(vars)
-	if l.Step > 0 {
-		for _, a := range l.From[1:] {
-			first = max(first, a.At(vars))
-		}
-		for _, a := range l.To[1:] {
-			end = min(end, a.At(vars))
-		}
-		return first, max(0, (end-first+l.Step-1)/l.Step)
+	sign := 1 // of a falling loop's values, which are negated
+	if l.Step < 0 {
+		sign = -1
 	}
-	for _, a := range l.From[1:] {
-		first = min(first, a.At(vars))
+	first, end := math.MinInt, math.MaxInt
+	for _, a := range l.From {
+		first = max(first, sign*a.at(vars))
 	}
-	for _, a := range l.To[1:] {
-		end = max(end, a.At(vars))
+	for _, a := range l.To {
+		end = min(end, sign*a.at(vars))
 	}
-	return first, max(0, (first-end-l.Step-1)/-l.Step)
+	step := sign * l.Step
+	return sign * first, max(0, (end-first+step-1)/step)
 }
 
 // Sequence returns the nests one after the other.
@@ -227,9 +224,6 @@ func (p Program) String() string {
 	w.nodes(p)
 	return w.b.String()
 }
-
-// String returns the nest as the text of its program.
-func (n Nest) String() string { return n.program().String() }
 
 type writer struct {
 	b      strings.Builder

@@ -324,10 +324,10 @@ func ExampleNest() {
 	// A 4x6 matrix of 4 B elements, by columns, then in 2x3 tiles.
 	n := Nest{Trips: []int{4, 6},
 		Operands: []Operand{{Tensor: "x", Kind: Read, Base: 4096, Width: 4, Strides: []int{24, 4}}}}
-	fmt.Print(n.Permute(1, 0))
+	fmt.Print(Sequence(n.Permute(1, 0)))
 	tiled, _ := n.Split(1, 3)
 	tiled, _ = tiled.Split(0, 2)
-	fmt.Print(tiled.Permute(0, 2, 1, 3))
+	fmt.Print(Sequence(tiled.Permute(0, 2, 1, 3)))
 	// Output:
 	// for i = 0 .. 6
 	//   for j = 0 .. 4

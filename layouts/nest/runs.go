@@ -119,7 +119,7 @@ func (r *runner) loop(l *Loop, number int) (next int, more bool) {
 
 func (r *runner) branch(c *If, number int) (next int, more bool) {
 	then := number + count(c.Then)
-	if c.When.Holds(r.run.Vars) {
+	if c.When.holds(r.run.Vars) {
 		_, more = r.nodes(c.Then, number)
 	} else {
 		_, more = r.nodes(c.Else, then)

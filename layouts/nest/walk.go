@@ -72,3 +72,20 @@ func (n Nest) Accesses() iter.Seq2[int, uint64] {
 		}
 	}
 }
+
+// GCD returns the greatest common divisor of the absolute values of a and b. GCD(0, 0) is 0.
+func GCD(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
+// UpTo returns 0, 1, ... n-1.
+func UpTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

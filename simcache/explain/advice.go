@@ -15,7 +15,7 @@ import (
 type Change struct {
 	Words   string
 	Program nest.Program
-	Kept    nest.Verdict // whether dependences are kept
+	Kept    string       // of dependences, as nest.Program.Keeps returns it
 	Chain   []*nest.Loop // loops of a perfect nest that are reordered or tiled
 	Order   []int        // indices into Chain, the outermost loop first
 	Tiled   []string     // names of the tiled loops
@@ -141,7 +141,7 @@ func (r Run) advice() string {
 			continue
 		}
 		seen[c.kind] = true
-		if c.Kept != nest.Kept {
+		if c.Kept != "kept" {
 			c.Words += ", if the loops may be exchanged"
 		}
 		text = append(text, c.Words+": "+r.instead(c.missed, now))
@@ -222,7 +222,7 @@ func (r *Run) orders() (all []Change) {
 	}
 	add := func(words, kind string, nests ...nest.Nest) {
 		p := nest.Sequence(slices.Concat(r.Nests[:at], nests, r.Nests[at+1:])...)
-		all = append(all, Change{Words: words, Program: p, kind: kind})
+		all = append(all, Change{Words: words, Program: p, Kept: "kept", kind: kind})
 	}
 	x := n.Operands[0]
 	for b := inner; b > 0; b-- {
@@ -318,7 +318,7 @@ func (r *Run) layouts(p nest.Program, declared nest.Array) (all []Change) {
 	add := func(words, kind string, wide nest.Array, strides []int) {
 		if q, ok := p.Restride(a, a.Base, strides); ok {
 			all = append(all, Change{Words: words, Program: r.grown(q, declared, wide.Bytes()),
-				kind: kind + a.Tensor})
+				Kept: "kept", kind: kind + a.Tensor})
 		}
 	}
 	more := (r.Config.Levels[0].Line + a.Element - 1) / a.Element

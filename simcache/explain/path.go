@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -40,7 +41,7 @@ func (w path) reach(line int) reach {
 	if w.Iterations() > listed {
 		var r reach
 		for i, op := range w.Operands {
-			lines := int(math.Ceil(op.Lines(w.Trips, line)))
+			lines := int(math.Ceil(touched.Lines(op, w.Trips, line)))
 			r.lines += lines
 			if i == w.op {
 				r.own = lines
@@ -48,7 +49,7 @@ func (w path) reach(line int) reach {
 		}
 		return r
 	}
-	r := reach{mine: w.Only(w.op).Blocks(line), all: w.Blocks(line)}
+	r := reach{mine: touched.Blocks(w.Only(w.op), line), all: touched.Blocks(w.Nest, line)}
 	r.lines, r.own = len(r.all), len(r.mine)
 	return r
 }

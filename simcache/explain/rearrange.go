@@ -101,7 +101,7 @@ func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Chan
 		c.Words = "exchange the loops over " + List([]string{moved[1], moved[0]})
 	}
 	c.Words += r.whereIs(p.Chains(), chain[0])
-	if c.Kept = nest.Unproved; r.depth(chain[len(chain)-1]) < r.program.source.Carried {
+	if c.Kept = "unproved"; r.depth(chain[len(chain)-1]) < r.program.source.Carried {
 		c.Kept = p.Keeps(r.Arrays, chain, order)
 	}
 	return c, true
@@ -183,9 +183,9 @@ func (r *Run) Tiles(c Change) (all []Change) {
 	if len(chain) < 2 || len(chain) > 4 {
 		return nil
 	}
-	kept := nest.Unproved
+	kept := "unproved"
 	if r.depth(whole[len(whole)-1]) < r.program.source.Carried {
-		kept = r.program.KeepsTiles(r.Arrays, whole)
+		kept = r.program.Keeps(r.Arrays, whole, nil)
 	}
 	for _, size := range tileSizes {
 		for set := (1 << len(chain)) - 1; set > 0; set-- {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
@@ -110,7 +111,7 @@ func pagesOf(nests []nest.Nest, line int) float64 {
 			if n.Iterations() > 0 {
 				first, last := op.Reach(n.Trips)
 				list = append(list, extent{first / uint64(page), last / uint64(page),
-					op.Lines(n.Trips, page)})
+					touched.Lines(op, n.Trips, page)})
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -169,7 +170,7 @@ func (w *transit) stay(l int) uint64 {
 	stay := uint64(math.MaxUint64)
 	for k := range w.streams {
 		st := &w.streams[k]
-		stay = min(stay, nest.Stay(st.addr, st.width, st.strides[l], st.grains[l]))
+		stay = min(stay, touched.Stay(st.addr, st.width, st.strides[l], st.grains[l]))
 	}
 	return stay
 }

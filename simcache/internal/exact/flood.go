@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // A budget bounds the accesses listed to answer one question: a part of the nest's accesses,
@@ -306,8 +307,8 @@ func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 	for m, s := range op.Strides {
 		begins.Base += uint64(min(s, 0) * (trips[m] - 1))
 	}
-	places := begins.Alignments(1 << l.Shift)
-	most, counted := op.Crowd(trips, places, 1<<l.Shift, l.Sets, budget)
+	places := touched.Alignments(begins, 1<<l.Shift)
+	most, counted := touched.Crowd(op, trips, places, 1<<l.Shift, l.Sets, budget)
 	if !counted {
 		return enough + 1
 	}
@@ -389,7 +390,7 @@ func (l *level) sweep(o *operand, iterations int) int {
 	if !known {
 		of := n.Operands[0]
 		of.Strides = of.Strides[1:]
-		fewest = of.Fewest(n.Trips[1:], 1<<l.Shift, l.Sets, sweepBudget)
+		fewest = touched.Fewest(of, n.Trips[1:], 1<<l.Shift, l.Sets, sweepBudget)
 		o.sweeps[l] = fewest
 	}
 	if fewest == 0 || left <= 0 {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // walk simulates a program. Iterations that stay in their lines are counted in bulk if that is
@@ -114,7 +115,7 @@ func (w *transit) stay(i, to uint64) uint64 {
 	stay := to - i
 	line := uint64(1) << w.c.levels[0].shift
 	for _, s := range w.streams {
-		stay = min(stay, nest.Stay(s.addr+i*s.stride, s.width, s.stride, line))
+		stay = min(stay, touched.Stay(s.addr+i*s.stride, s.width, s.stride, line))
 	}
 	return stay
 }

@@ -1,6 +1,9 @@
 package lookup
 
-import "github.com/stridebench/stridebench/layouts/nest"
+import (
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
+)
 
 // A Visit is a walk that makes one reference after another.
 type Visit struct {
@@ -59,7 +62,7 @@ func (v *Visit) stay(run *nest.Run, i int) int {
 	for k, addr := range run.Addrs {
 		stride := uint64(run.Strides[k])
 		width := uint64(v.operands[run.First+k].Width)
-		stay = min(stay, nest.Stay(addr+uint64(i)*stride, width, stride, v.Line))
+		stay = min(stay, touched.Stay(addr+uint64(i)*stride, width, stride, v.Line))
 	}
 	return int(stay)
 }

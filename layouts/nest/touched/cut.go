@@ -1,8 +1,9 @@
-package nest
+package touched
 
 import (
-	"cmp"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // Cut divides the nest among workers (at least 1), as PyTorch's at::parallel_for divides a range
@@ -13,27 +14,27 @@ import (
 //
 // Law: the parts together make the accesses of n, and no two parts write the same byte. Parts of
 // the outermost loop are W(n) one after the other.
-func (n Nest) Cut(workers int) []Nest {
+func Cut(n nest.Nest, workers int) []nest.Nest {
 	c := n.Canonical()
-	l := c.cuttable()
+	l := cuttable(c)
 	if l < 0 || workers < 2 {
-		return []Nest{n}
+		return []nest.Nest{n}
 	}
 	chunk := (c.Trips[l] + workers - 1) / workers
-	var parts []Nest
+	var parts []nest.Nest
 	for from := 0; from < c.Trips[l]; from += chunk {
 		parts = append(parts, c.Range(l, from, min(from+chunk, c.Trips[l])))
 	}
 	return parts
 }
 
-func (n Nest) cuttable() int {
+func cuttable(n nest.Nest) int {
 	if n.Iterations() == 0 {
 		return -1
 	}
-	written := n.written()
+	written := written(n)
 	for l := range n.Trips {
-		if !slices.ContainsFunc(written, func(op Operand) bool { return !op.apart(n.Trips, l) }) {
+		if !slices.ContainsFunc(written, func(op nest.Operand) bool { return !apart(op, n.Trips, l) }) {
 			return l
 		}
 	}
@@ -43,9 +44,9 @@ func (n Nest) cuttable() int {
 // written returns the operands that write. Overlapping operands with equal strides, as the halves
 // of an element have, become one of their joint width. Other overlapping operands become one that
 // never moves.
-func (n Nest) written() (all []Operand) {
+func written(n nest.Nest) (all []nest.Operand) {
 	for _, op := range n.Operands {
-		if op.Kind == Read {
+		if op.Kind == nest.Read {
 			continue
 		}
 		for i := 0; i < len(all); i++ {
@@ -69,17 +70,11 @@ func (n Nest) written() (all []Operand) {
 // apart reports whether an operand's strides alone keep the bytes of a loop's iterations apart.
 // Each loop that moves the operand, this loop included, must move it past the width plus all
 // shorter steps.
-func (op Operand) apart(trips []int, loop int) bool {
+func apart(op nest.Operand, trips []int, loop int) bool {
 	if op.Strides[loop] == 0 {
 		return false
 	}
-	var steps []Step
-	for l, s := range op.Strides {
-		if s != 0 {
-			steps = append(steps, Step{max(s, -s), trips[l]})
-		}
-	}
-	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	steps := sorted(op, trips)
 	reach := op.Width
 	for _, s := range steps {
 		if s.Bytes < reach {

@@ -1,44 +1,16 @@
-package nest
+// Package touched is the program's own and promises nothing. It returns which bytes, lines and
+// sets of lines the accesses of a nest touch, without reference to a cache's contents, and cuts a
+// nest into parts that write apart.
+package touched
 
 import (
 	"cmp"
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
-
-// GCD returns the greatest common divisor of the absolute values of a and b. GCD(0, 0) is 0.
-func GCD(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
-}
-
-// UpTo returns 0, 1, ... n-1.
-func UpTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-// Reach returns the first and the last byte that the operand touches in loops of these trips, all
-// at least 1.
-//
-// Law: they are the least address and the greatest last byte of W.
-func (op Operand) Reach(trips []int) (first, last uint64) {
-	first, last = op.Base, op.Base+uint64(op.Width-1)
-	for l, s := range op.Strides {
-		if s < 0 {
-			first += uint64(s * (trips[l] - 1))
-		} else {
-			last += uint64(s * (trips[l] - 1))
-		}
-	}
-	return first, last
-}
 
 // Stay returns how many iterations, at least 1, an access stays in the lines of its first and of
 // its last byte. The access has width bytes at addr and moves by stride, modulo 2^64. line must be
@@ -77,13 +49,8 @@ type Step struct{ Bytes, Trips int }
 // omitted.
 //
 // Law: with gap 0, the bytes touched are the bytes of the runs, one at each index of the steps.
-func (op Operand) Span(trips []int, gap int) (run int, steps []Step) {
-	for l, s := range op.Strides {
-		if s != 0 && trips[l] > 1 {
-			steps = append(steps, Step{max(s, -s), trips[l]})
-		}
-	}
-	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Bytes, b.Bytes) })
+func Span(op nest.Operand, trips []int, gap int) (run int, steps []Step) {
+	steps = slices.DeleteFunc(sorted(op, trips), func(s Step) bool { return s.Trips == 1 })
 	run = op.Width
 	for len(steps) > 0 && steps[0].Bytes <= run+gap {
 		run += (steps[0].Trips - 1) * steps[0].Bytes
@@ -92,18 +59,29 @@ func (op Operand) Span(trips []int, gap int) (run int, steps []Step) {
 	return run, steps
 }
 
+// sorted returns the operand's steps, the shortest first.
+func sorted(op nest.Operand, trips []int) (steps []Step) {
+	for l, s := range op.Strides {
+		if s != 0 {
+			steps = append(steps, Step{max(s, -s), trips[l]})
+		}
+	}
+	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	return steps
+}
+
 // Lines returns about how many lines or pages, of line bytes, the operand touches in loops of these
 // trips. It multiplies the number of runs that leave lines untouched between them by the lines per
 // run. The latter is an average over the places in a line at which a run can start.
 //
 // Law: it is exact if runs start at all these places equally often and no two of them are adjacent,
 // as in a view of one tensor.
-func (op Operand) Lines(trips []int, line int) float64 {
-	run, steps := op.Span(trips, line-1)
+func Lines(op nest.Operand, trips []int, line int) float64 {
+	run, steps := Span(op, trips, line-1)
 	runs, grain := 1.0, line
 	for _, s := range steps {
 		runs *= float64(s.Trips)
-		grain = GCD(grain, s.Bytes)
+		grain = nest.GCD(grain, s.Bytes)
 	}
 	// Steps are multiples of the grain, so a run touches the lines that its grains touch.
 	first, _ := op.Reach(trips)
@@ -113,7 +91,7 @@ func (op Operand) Lines(trips []int, line int) float64 {
 
 // Blocks walks the nest and returns the numbers (address / line) of all lines that it touches,
 // ascending. It panics unless line is positive.
-func (n Nest) Blocks(line int) []uint64 {
+func Blocks(n nest.Nest, line int) []uint64 {
 	var blocks []uint64
 	limit := 1 << 10
 	for op, addr := range n.Accesses() {
@@ -140,7 +118,7 @@ func compact(blocks []uint64) []uint64 {
 // Sets returns how many of the cache's sets the operand's steps can reach in loops of these trips.
 // The set is the line's number modulo sets. Sets returns sets if a step is not a multiple of the
 // line.
-func (op Operand) Sets(trips []int, line, sets int) int {
+func Sets(op nest.Operand, trips []int, line, sets int) int {
 	step := sets
 	for l, s := range op.Strides {
 		if s == 0 || trips[l] == 1 {
@@ -149,17 +127,17 @@ func (op Operand) Sets(trips []int, line, sets int) int {
 		if s%line != 0 {
 			return sets
 		}
-		step = GCD(step, s/line)
+		step = nest.GCD(step, s/line)
 	}
 	return sets / step
 }
 
 // Alignments returns the positions within a line at which the operand's accesses can start, for any
 // trips.
-func (op Operand) Alignments(line int) []uint64 {
+func Alignments(op nest.Operand, line int) []uint64 {
 	step := line
 	for _, s := range op.Strides {
-		step = GCD(step, s)
+		step = nest.GCD(step, s)
 	}
 	var list []uint64
 	for a := op.Base % uint64(step); a < uint64(line); a += uint64(step) {
@@ -176,9 +154,9 @@ func (op Operand) Alignments(line int) []uint64 {
 //
 // Law: it is at least the most lines of one set of W, with equality if no two runs share a line and
 // the operand starts at a given place.
-func (op Operand) Crowd(trips []int, places []uint64, line, sets int,
+func Crowd(op nest.Operand, trips []int, places []uint64, line, sets int,
 	budget *int) (most int, ok bool) {
-	run, steps := op.Span(trips, 0)
+	run, steps := Span(op, trips, 0)
 	blocks, ok := blocksOf(len(places), run, steps, line, sets, *budget)
 	if !ok {
 		places, run = []uint64{0}, run+line-1
@@ -212,8 +190,8 @@ func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int
 //
 // Law: it is at most the fewest lines of one set of W, with equality if no run lies within
 // another's steps.
-func (op Operand) Fewest(trips []int, line, sets, budget int) int {
-	run, steps := op.Span(trips, line-1)
+func Fewest(op nest.Operand, trips []int, line, sets, budget int) int {
+	run, steps := Span(op, trips, line-1)
 	reach := run
 	for _, s := range steps {
 		if budget /= s.Trips; budget == 0 || s.Bytes < reach {
@@ -233,10 +211,10 @@ func crowds(start uint64, run int, steps []Step, line, sets int) (counts []int32
 	for i, s := range steps {
 		trips[len(steps)-1-i], bytes[len(steps)-1-i] = s.Trips, s.Bytes
 	}
-	by := Steps(trips, bytes)
+	by := nest.Steps(trips, bytes)
 	counts = make([]int32, sets)
 	at, before := start, uint64(math.MaxUint64) // the last line of the run before
-	for l := range Walk(trips) {
+	for l := range nest.Walk(trips) {
 		if l >= 0 {
 			at += uint64(by[l])
 		}

@@ -1,4 +1,4 @@
-package nest_test
+package touched_test
 
 import (
 	"fmt"
@@ -7,7 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	. "github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest"
+	. "github.com/stridebench/stridebench/layouts/nest/touched"
 )
 
 // TestCut: whatever the loops, each access is made by exactly one part, no two parts
@@ -16,10 +17,10 @@ func TestCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := someNest(t)
 		for i := range n.Operands {
-			n.Operands[i].Kind = rapid.SampledFrom([]Kind{Read, Read, Write, Modify}).Draw(t, "kind")
+			n.Operands[i].Kind = rapid.SampledFrom([]nest.Kind{nest.Read, nest.Read, nest.Write, nest.Modify}).Draw(t, "kind")
 		}
 		workers := rapid.IntRange(1, 9).Draw(t, "workers")
-		parts := n.Cut(workers)
+		parts := Cut(n, workers)
 		if len(parts) > workers {
 			t.Fatalf("%d parts for %d workers", len(parts), workers)
 		}
@@ -31,10 +32,10 @@ func TestCut(t *testing.T) {
 				op := part.Operands[a.op]
 				for b := range uint64(op.Width) {
 					before, written := writer[a.addr+b]
-					if op.Kind != Read && written && before != i {
+					if op.Kind != nest.Read && written && before != i {
 						t.Fatalf("parts %d and %d write byte %#x", before, i, a.addr+b)
 					}
-					if op.Kind != Read {
+					if op.Kind != nest.Read {
 						writer[a.addr+b] = i
 					}
 				}
@@ -47,25 +48,25 @@ func TestCut(t *testing.T) {
 // TestCutChunks: the chunks are those of PyTorch's parallel_for, of the outermost
 // loop that can be cut.
 func TestCutChunks(t *testing.T) {
-	of := func(kind Kind, trips []int, strides ...int) Nest {
-		return Nest{Trips: trips,
-			Operands: []Operand{{Kind: kind, Base: 4096, Width: 4, Strides: strides}}}
+	of := func(kind nest.Kind, trips []int, strides ...int) nest.Nest {
+		return nest.Nest{Trips: trips,
+			Operands: []nest.Operand{{Kind: kind, Base: 4096, Width: 4, Strides: strides}}}
 	}
 	for _, c := range []struct {
-		nest    Nest
+		nest    nest.Nest
 		workers int
 		want    string
 	}{
 		// five chunks for eight workers
-		{of(Read, []int{9, 8}, 64, 4), 8, "[2 8] [2 8] [2 8] [2 8] [1 8]"},
-		{of(Read, []int{1, 8}, 64, 4), 2, "[4] [4]"},      // a loop of one trip is none
-		{of(Read, []int{3, 8}, 32, 4), 2, "[12] [12]"},    // nor are two that are one
-		{of(Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"}, // all iterations of the outer write the same
-		{of(Write, []int{4, 8}, 4, 8), 2, "[4 8]"},        // rows that overlap, as far as strides tell
-		{of(Read, []int{}), 2, "[]"},
+		{of(nest.Read, []int{9, 8}, 64, 4), 8, "[2 8] [2 8] [2 8] [2 8] [1 8]"},
+		{of(nest.Read, []int{1, 8}, 64, 4), 2, "[4] [4]"},      // a loop of one trip is none
+		{of(nest.Read, []int{3, 8}, 32, 4), 2, "[12] [12]"},    // nor are two that are one
+		{of(nest.Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"}, // all iterations of the outer write the same
+		{of(nest.Write, []int{4, 8}, 4, 8), 2, "[4 8]"},        // rows that overlap, as far as strides tell
+		{of(nest.Read, []int{}), 2, "[]"},
 	} {
 		var got []string
-		for _, p := range c.nest.Cut(c.workers) {
+		for _, p := range Cut(c.nest, c.workers) {
 			got = append(got, fmt.Sprint(p.Trips))
 		}
 		if parts := strings.Join(got, " "); parts != c.want {
