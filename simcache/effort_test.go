@@ -16,7 +16,7 @@ func TestEffort(t *testing.T) {
 		return nest.Nest{Trips: []int{n, n}, Operands: []nest.Operand{
 			{Base: 1 << 32, Width: width, Strides: []int{width, n * width}}, {Base: 1 << 41, Width: width, Strides: []int{n * width, width}, Kind: nest.Write}}}
 	}
-	hours := Config{Levels: levels, Observe: ObserveAll}
+	hours := Config{Levels: levels, Observe: all}
 	for name, c := range map[string]struct {
 		config      Config
 		nest        nest.Nest

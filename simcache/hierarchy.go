@@ -1,6 +1,8 @@
 package simcache
 
 import (
+	"fmt"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/exact"
@@ -44,6 +46,17 @@ func (c Counts) Add(b Counts) Counts {
 		c.DLmw + b.DLmw}
 }
 
+// String returns the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0 DLmw=0". Counts
+// of instructions come first, if any.
+func (c Counts) String() string {
+	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw,
+		c.D1mw, c.DLmw)
+	if c.Ir == 0 {
+		return data
+	}
+	return fmt.Sprintf("Ir=%d I1mr=%d ILmr=%d %s", c.Ir, c.I1mr, c.ILmr, data)
+}
+
 func (c Counts) times(n uint64) Counts {
 	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n,
 		c.D1mw * n, c.DLmw * n}
@@ -72,18 +85,18 @@ type LevelCounts struct {
 	Prefetches uint64 `json:"prefetches,omitzero"`
 	Useful     uint64 `json:"useful,omitzero"`
 	Useless    uint64 `json:"useless,omitzero"`
-	// With Classes: misses by cause. A miss is compulsory if an infinite cache misses too: no
+	// With "classes": misses by cause. A miss is compulsory if an infinite cache misses too: no
 	// earlier reference fetched its line. (Without write-allocate, a store miss does not fetch.) It
 	// is a capacity miss if a fully associative LRU cache of the level's size misses too. Other
 	// misses are conflict misses.
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
-	// With Classes: references of nests, by their lines' last touch.
+	// With "classes": references of nests, by their lines' last touch.
 	Reuses []Reuse `json:"reuses,omitempty"`
-	// With SetMisses: lookups that missed, by set.
+	// With "sets": lookups that missed, by set.
 	SetMisses []uint64 `json:"setMisses,omitempty"`
-	// With UsedBytes: bytes of the lines brought in, and how many of them references touched.
+	// With "bytes": bytes of the lines brought in, and how many of them references touched.
 	BytesFilled uint64 `json:"bytesFilled,omitzero"`
 	BytesUsed   uint64 `json:"bytesUsed,omitzero"`
 }
@@ -163,12 +176,13 @@ func (c Config) pages() Config {
 }
 
 func (c Config) engine() engine.Engine {
+	observe, _ := c.observe() // Check has returned its error
 	if !c.isLRU() {
 		var levels []policies.Level
 		for _, l := range c.Levels {
 			levels = append(levels, l.policies())
 		}
-		e := policies.New(levels, c.WriteBacks, lookup.Observe(c.Observe))
+		e := policies.New(levels, c.WriteBacks, observe)
 		if c.Brute {
 			e.Brute()
 		}
@@ -178,10 +192,10 @@ func (c Config) engine() engine.Engine {
 	for _, l := range c.Levels {
 		levels = append(levels, l.shape())
 	}
-	if c.Brute || c.ZeroTags || c.WriteBacks || c.Observe != 0 {
+	if c.Brute || c.ZeroTags || c.WriteBacks || observe != 0 {
 		// exact supports neither a block in every way nor dirty lines nor observation.
 		return lookup.New(levels, lookup.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
-			Brute: c.Brute, Cores: c.Cores, Observe: lookup.Observe(c.Observe)})
+			Brute: c.Brute, Cores: c.Cores, Observe: observe})
 	}
 	return exact.New(levels, c.Cores)
 }
@@ -435,6 +449,6 @@ func (l *LevelCounts) add(b engine.Besides) {
 	l.Prefetches, l.Useful, l.Useless = b.Prefetches, b.Useful, b.Useless
 	l.Compulsory, l.Capacity, l.Conflict = b.Compulsory, b.Capacity, b.Conflict
 	l.SetMisses = b.SetMisses
-	l.Reuses = reusesOf(b.Reuses)
+	l.Reuses = b.Reuses
 	l.BytesFilled, l.BytesUsed = b.BytesFilled, b.BytesUsed
 }

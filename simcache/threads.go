@@ -88,9 +88,10 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 }
 
 // RunPasses simulates passes of all threads and returns the counts by thread, nest and operand, or
-// the error of Config.CheckPasses. Once passes repeat (see SteadyThreads), the last is multiplied.
+// the error of Config.CheckPasses. Once passes repeat (see SteadyPass), the last is multiplied.
 func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
-	if err := t.config.CheckPasses(passes, slices.Concat(t.nests...)...); err != nil {
+	if err := t.config.CheckPasses(passes,
+		nest.Sequence(slices.Concat(t.nests...)...)); err != nil {
 		return nil, err
 	}
 	all := make([][][]Counts, len(t.nests))
@@ -127,10 +128,14 @@ func (t *Threads) pass(times int) [][][]Counts {
 	return all
 }
 
-// Effort estimates the cost of RunPasses.
+// Effort estimates the cost of RunPasses. References that stay in a first-level line count once.
 func (t *Threads) Effort(passes int) (effort Effort) {
-	lookUps := float64(min(passes, t.settled())) * EffortOfThreads(t.config, t.nests)
-	effort.add(lookUps, lookUps/5e7)
+	chain := lookup.New([]engine.Level{t.config.First().shape()}, lookup.Options{})
+	for _, n := range slices.Concat(t.nests...) {
+		lookUps, _ := chain.Effort([]nest.Nest{n.Canonical()}, 1)
+		lookUps *= float64(min(passes, t.settled()))
+		effort.add(lookUps, lookUps/5e7)
+	}
 	return effort
 }
 
@@ -149,10 +154,9 @@ func (t *Threads) Levels() []LevelCounts {
 // Work returns the number of references looked up.
 func (t *Threads) Work() uint64 { return t.engine.Work() }
 
-// SteadyThreads counts one pass of threads in the steady state, as SteadyPass does for one thread.
-// All passes have the same turns, so a level repeats one pass after its input does. It returns the
-// error of NewThreads.
-func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
+// steadyThreads is SteadyPass for threads. All passes have the same turns, so a level repeats one
+// pass after its input does.
+func steadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
 	t, err := NewThreads(c, threads)
 	if err != nil {
 		return Counts{}, err
@@ -206,18 +210,4 @@ func (c Config) Holds(nests ...nest.Nest) bool {
 	g := c.Last().Geometry
 	line, sets := uint64(g.Line), uint64(g.Sets())
 	return first > last || (last/line-first/line)/sets < uint64(g.Ways)
-}
-
-// EffortOfThreads estimates the lookups of a pass of threads. References that stay in a first-level
-// line count once.
-func EffortOfThreads(c Config, threads [][]nest.Nest) float64 {
-	chain := lookup.New([]engine.Level{c.First().shape()}, lookup.Options{})
-	sum := 0.0
-	for _, nests := range threads {
-		for _, n := range nests {
-			lookUps, _ := chain.Effort([]nest.Nest{n.Canonical()}, 1)
-			sum += lookUps
-		}
-	}
-	return sum
 }

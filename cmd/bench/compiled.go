@@ -340,12 +340,12 @@ func (c *counter) Accesses(refs []simcache.Reference) {
 	}
 }
 
-func (c *counter) lines() (objects, code []simcache.Line) {
+func (c *counter) lines() (objects, code []explain.Line) {
 	for i, counts := range c.h.SourceCounts() {
 		s := c.sources[i]
-		objects = append(objects, simcache.Line{Function: s.Object, Counts: counts})
-		code = append(code, simcache.Line{Function: s.Place.Function, File: s.Place.File,
+		objects = append(objects, explain.Line{Function: s.Object, Counts: counts})
+		code = append(code, explain.Line{Function: s.Place.Function, File: s.Place.File,
 			Number: s.Place.Line, Counts: counts})
 	}
-	return simcache.SumLines(objects), simcache.SumLines(code)
+	return explain.SumLines(objects), explain.SumLines(code)
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // hierarchyFlags choose the simulated machine besides D1 and LL, and the counts.
 type hierarchyFlags struct {
 	preset, config           string
-	observe                  parsed[simcache.Observe]
+	observe                  parsed[string]
 	page                     parsed[int]
 	writeBacks, tlb, explain bool
 }
@@ -24,13 +25,13 @@ type hierarchyFlags struct {
 func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe.known = []string{"classes", "sets", "bytes"}
 	f.page.value = access.PagesSmall.Size()
-	f.page.text = machines.Size(f.page.value).String()
+	f.page.text = strict.Size(f.page.value).String()
 	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from "+
 		"--preset list")
 	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, "+
 		"or measured; docs/simulator.md tells the format, measured are those that machine "+
 		"--measure found, and - is stdin")
-	f.observe.add(flags, "observe", "list", simcache.ParseObserve, "count more of each miss, "+
+	f.observe.add(flags, "observe", "list", parseObserve, "count more of each miss, "+
 		"joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes "+
 		"(bytes used of the lines fetched)")
 	flags.BoolVar(&f.writeBacks, "writebacks", false,
@@ -55,13 +56,13 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 		if m, err = machines.Preset(f.preset); err != nil {
 			return m, fmt.Errorf("--preset: %w", err)
 		}
-		m.Config = m.Config.From(simcache.Source("preset " + f.preset))
+		m.Config = cpu.From(m.Config, "preset "+f.preset)
 	case f.config != "":
 		if m, err = files().Description(f.config); err != nil {
 			return m, fmt.Errorf("--config: %w", err)
 		}
 		warnOther(c, "--config", f.config)
-		m.Config = m.Config.From(simcache.Source("config " + f.config))
+		m.Config = cpu.From(m.Config, "config "+f.config)
 	default:
 		g.noteApart(c)
 		m.Config = g.config(cpu.Caches())
@@ -69,7 +70,7 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 	m.Config.Observe = f.observe.value
 	m.Config.WriteBacks = m.Config.WriteBacks || f.writeBacks
 	if f.explain {
-		m.Config.Observe = simcache.ObserveAll
+		m.Config.Observe = "classes,sets,bytes"
 	}
 	wanted, own := f.tlb || f.explain, len(m.Config.TLB) > 0
 	switch {
@@ -88,4 +89,10 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 		}
 	}
 	return m, err
+}
+
+func parseObserve(names string) (string, error) {
+	c := cpu.Choose(nil)
+	c.Observe = names
+	return names, c.Check()
 }

@@ -141,9 +141,7 @@ func (s system) coreTLB() []array {
 	return all
 }
 
-func (c core) from() simcache.Source {
-	return simcache.Source(string(ofCore) + " " + c.name + " (" + c.source + ")")
-}
+func (c core) from() string { return ofCore + " " + c.name + " (" + c.source + ")" }
 
 // appleCore returns the performance core of a Mac. Apple and the literature state the ways of the
 // M1, and of level 1 up to the M4; sizes come from sysctl.

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/cpuid/v2/topology"
-	"github.com/stridebench/stridebench/simcache"
 )
 
 // linux makes files of names and contents.
@@ -125,7 +124,7 @@ func TestCoreTLB(t *testing.T) {
 		{n1, page4K, "48,48,4096 1280,5,4096"}, {n1, 64 << 10, "48,48,65536 1280,5,65536"}, {n1, page2M, "48,48,2097152 1280,5,2097152"},
 		{a53, 16 << 10, "10,10,16384 512,4,16384"}, {a53, page2M, "32,4,2097152 1536,12,2097152"}, {x3, page4K, "64,4,4096 1536,12,4096"},
 	} {
-		if got := simcache.FormatTLB(chooseTLB(test.coreTLB(), test.page)); got != test.want {
+		if got := FormatTLB(chooseTLB(test.coreTLB(), test.page)); got != test.want {
 			t.Errorf("%d: %s, want %s", test.page, got, test.want)
 		}
 	}
@@ -159,7 +158,7 @@ func TestCores(t *testing.T) {
 				t.Errorf("%s: %v: %v", c.name, known, err)
 			}
 		}
-		if config := Choose(caches); config.First().Source == simcache.FromDefault || config.Last().Source == simcache.FromDefault {
+		if config := Choose(caches); config.First().Source == FromDefault || config.Last().Source == FromDefault {
 			t.Errorf("%s: chose %+v", c.name, config)
 		}
 	}

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"cmp"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/reuse"
@@ -34,8 +36,13 @@ type result struct {
 func (r Run) JSON(machine string, words bool) any {
 	trace := r.program == nil && r.Nests == nil
 	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
-		Machine: machine, Observed: r.Config.Observe.Names(), Levels: r.jsonLevels(),
+		Machine: machine, Observed: []string{}, Levels: r.jsonLevels(),
 		Tensors: []jsonTensor{}, Curve: r.Curve}
+	for _, name := range []string{"classes", "sets", "bytes"} {
+		if r.Config.Observes(name) {
+			j.Observed = append(j.Observed, name)
+		}
+	}
 	if words {
 		j.Explanation = r.Text()
 	}
@@ -54,7 +61,7 @@ func (r Run) JSON(machine string, words bool) any {
 	}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
-		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), of.Source})
+		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, missRate(l), of.Source})
 	}
 	for _, l := range r.Tensors {
 		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})
@@ -72,23 +79,23 @@ type jsonLine struct {
 type (
 	jsonLevel struct {
 		simcache.LevelCounts
-		Size      int              `json:"size"`
-		Ways      int              `json:"ways"`
-		Sets      int              `json:"sets"`
-		Line      int              `json:"line"`
-		Policy    string           `json:"policy"`
-		Inclusion string           `json:"inclusion"`
-		MissRate  float64          `json:"missRate"` // of the references that reach it
-		UsedPart  *float64         `json:"usedPart,omitempty"`
-		Spread    *simcache.Spread `json:"spread,omitempty"`
+		Size      int      `json:"size"`
+		Ways      int      `json:"ways"`
+		Sets      int      `json:"sets"`
+		Line      int      `json:"line"`
+		Policy    string   `json:"policy"`
+		Inclusion string   `json:"inclusion"`
+		MissRate  float64  `json:"missRate"` // of the references that reach it
+		UsedPart  *float64 `json:"usedPart,omitempty"`
+		Spread    *spread  `json:"spread,omitempty"`
 	}
 	jsonTLB struct {
 		simcache.LevelCounts
-		Entries  int             `json:"entries"`
-		Ways     int             `json:"ways"`
-		Page     int             `json:"page"`
-		MissRate float64         `json:"missRate"` // of the references that reach it
-		Source   simcache.Source `json:"source"`
+		Entries  int     `json:"entries"`
+		Ways     int     `json:"ways"`
+		Page     int     `json:"page"`
+		MissRate float64 `json:"missRate"` // of the references that reach it
+		Source   string  `json:"source"`
 	}
 	jsonTensor struct {
 		Tensor string          `json:"tensor"`
@@ -101,13 +108,14 @@ func (r Run) jsonLevels() []jsonLevel {
 	for i, l := range r.Levels {
 		of := r.Config.Levels[i]
 		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(),
-			Line: of.Line, Policy: of.Policy.String(), Inclusion: of.Inclusion.String(),
-			MissRate: l.MissRate()}
-		if spread, ok := l.Spread(); ok {
+			Line: of.Line, Policy: cmp.Or(of.Policy, "lru"),
+			Inclusion: cmp.Or(of.Inclusion, independent),
+			MissRate:  missRate(l)}
+		if spread, ok := spreadOf(l); ok {
 			level.Spread = &spread
 		}
-		if r.Config.Observe&simcache.UsedBytes != 0 {
-			used := l.UsedPart()
+		if r.Config.Observes("bytes") {
+			used := usedPart(l)
 			level.UsedPart = &used
 		}
 		all = append(all, level)
@@ -117,15 +125,15 @@ func (r Run) jsonLevels() []jsonLevel {
 
 // A setting is the JSON of a simulated cache.
 type setting struct {
-	Size   int             `json:"size"`
-	Ways   int             `json:"ways"`
-	Line   int             `json:"line"`
-	Source simcache.Source `json:"source"`
+	Size   int    `json:"size"`
+	Ways   int    `json:"ways"`
+	Line   int    `json:"line"`
+	Source string `json:"source"`
 }
 
 // Settings returns the first and the last level for JSON, and I1 if instructions are simulated.
 func Settings(c simcache.Config, i1 bool) map[string]setting {
-	of := func(g simcache.Geometry, source simcache.Source) setting {
+	of := func(g simcache.Geometry, source string) setting {
 		return setting{g.Size, g.Ways, g.Line, source}
 	}
 	all := map[string]setting{"D1": of(c.First().Geometry, c.First().Source),

@@ -182,15 +182,12 @@ type Region struct {
 // I1. Feed returns the counts of the accesses that begin in each region, in ascending order of
 // addresses. A single region gets all accesses.
 func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
-	regions ...Region) ([]simcache.Line, error) {
-	lines := make([]simcache.Line, len(regions))
-	for i, r := range regions {
-		lines[i].Function = r.Name
-	}
+	regions ...Region) ([]simcache.Counts, error) {
+	counts := make([]simcache.Counts, len(regions))
 	before := h.Counts()
 	add := func(at int) {
 		now := h.Counts()
-		lines[at].Counts = lines[at].Counts.Add(now.Sub(before))
+		counts[at] = counts[at].Add(now.Sub(before))
 		before = now
 	}
 	check, widest := checker(c), c.Clip(maxSize)
@@ -200,7 +197,7 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 		}
 		switch size := min(r.Size, widest); {
 		case err != nil:
-			return lines, err
+			return counts, err
 		case r.Fetch:
 			h.Fetch(r.Addr, size)
 		default:
@@ -217,7 +214,7 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 	if len(regions) == 1 {
 		add(0)
 	}
-	return lines, nil
+	return counts, nil
 }
 
 // checker returns a function that refuses records that caches cannot take.

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -17,44 +16,32 @@ import (
 )
 
 // A Meter counts during a simulation and marks its caches on the curve. A nil Meter counts nothing.
+//
+// It takes some 20 B for each line of a dense working set, and ten times that for a sparse one, for
+// any length of the sequence. Above 4 GiB it stops with an error. It is not safe for concurrent
+// use.
 type Meter struct {
-	stacks *Stacks
-	sets   int
+	stacks *stacks
 	config simcache.Config
 }
 
-// NewMeter returns a Meter for caches with sets sets, and lines of the first level.
+// NewMeter returns a Meter for caches with sets sets, 1 for fully associative ones, and lines of
+// the first level. A line's set is its number modulo sets.
 func NewMeter(config simcache.Config, sets int) (*Meter, error) {
-	stacks, err := New(config.First().Line, sets)
-	if err == nil {
-		stacks.most = mostPages
-	}
-	return &Meter{stacks, sets, config}, err
+	stacks, err := makeStacks(config.First().Line, sets)
+	return &Meter{stacks, config}, err
 }
 
-// Passes counts passes over nests, or returns an error beforehand if that would take more than 4
-// GiB (mostMemory).
-func (m *Meter) Passes(passes int, nests []nest.Nest) error {
+// Passes counts passes over a program.
+func (m *Meter) Passes(passes int, p nest.Program) error {
 	if m == nil {
 		return nil
 	}
-	if err := m.checkNests(nests); err != nil {
-		return err
-	}
-	return m.stacks.runPasses(passes, nests...)
-}
-
-// Program counts passes over a program. It stops with an error above 4 GiB.
-func (m *Meter) Program(passes int, p nest.Program) error {
-	if m == nil {
-		return nil
-	}
-	return m.stacks.runProgram(passes, p)
+	return m.stacks.passes(passes, p)
 }
 
 // Watch passes a trace on and counts its data accesses, clipped as in trace.Feed. Cachegrind's
-// quirk, that block 0 hits in a cold cache, does not affect the curve. Above 4 GiB it stops with an
-// error.
+// quirk, that block 0 hits in a cold cache, does not affect the curve.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record,
 	error] {
 	if m == nil {
@@ -72,32 +59,45 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 	}
 }
 
-// Access counts one access of a program, clipped as in Watch. It returns an error above 4 GiB.
+// Access counts one access of size bytes, at least 1, at addr, clipped as in Watch. Reads and
+// writes count equally, as with write-allocate; a modify is one reference.
+//
+// An access that crosses lines looks up all of them, the lowest first, and is one reference, as in
+// Cachegrind. It misses if any lookup does, so its distance is the largest. The second line is
+// found after the first has moved to the top. Within one set its distance is at least 2: a cache of
+// one line cannot hold both.
 func (m *Meter) Access(addr uint64, size int) error {
 	if m == nil {
 		return nil
 	}
-	m.stacks.Access(nest.Read, addr, m.config.Clip(size)) // reads and writes count equally
+	m.stacks.push(addr, uint64(m.config.Clip(size)), 0, 1)
 	return m.stacks.full
 }
 
-// A Table is the JSON of a curve's points. Capacities and distances are in lines of a set.
-type Table struct {
-	Line      int     `json:"line"`
-	Sets      int     `json:"sets"`
-	Refs      uint64  `json:"refs"`
-	Cold      uint64  `json:"cold"`
-	Lines     uint64  `json:"lines"`
-	Points    []point `json:"points"`
-	Distances []Bin   `json:"distances"`
-}
+// perSecond approximates the speed in lookups/s.
+const perSecond = 3e7
 
-type point struct {
-	Capacity uint64   `json:"capacity"`
-	Bytes    uint64   `json:"bytes"`
-	Misses   uint64   `json:"misses"`
-	Ratio    float64  `json:"ratio"`
-	Marks    []string `json:"marks,omitempty"`
+// Effort estimates the cost of Passes, 0 for a nil Meter. At most two passes are walked. Of
+// consecutive innermost iterations that stay in their lines, two are.
+func (m *Meter) Effort(passes int, p nest.Program) simcache.Effort {
+	if m == nil {
+		return simcache.Effort{}
+	}
+	refs, err := p.Count()
+	if err != nil {
+		return simcache.Effort{} // Passes returns the error
+	}
+	run := m.stacks.line
+	for _, op := range p.Operands() {
+		if len(op.Strides) == 0 {
+			run = 1
+		} else if s := op.Strides[len(op.Strides)-1]; s != 0 {
+			run = min(run, m.stacks.line/max(s, -s))
+		}
+	}
+	walked := float64(refs) * float64(min(passes, 2)) / max(1, float64(run)/2)
+	return simcache.Effort{LookUps: walked,
+		Time: time.Duration(min(walked/perSecond*1e9, 1<<62))}
 }
 
 // Table returns the curve so far, nil for a nil Meter.
@@ -105,20 +105,8 @@ func (m *Meter) Table() *Table {
 	if m == nil {
 		return nil
 	}
-	of, line := m.stacks.Curve(), m.config.First().Line
-	t := &Table{line, m.sets, of.Refs, of.Cold, of.Lines, []point{}, of.Distances}
-	if t.Distances == nil {
-		t.Distances = []Bin{}
-	}
-	marks := m.marks()
-	for _, p := range of.Points(slices.Collect(maps.Keys(marks))...) {
-		names := marks[p.Capacity]
-		if p.Knee {
-			names = append(names, "knee")
-		}
-		t.Points = append(t.Points, point{p.Capacity, p.Capacity * uint64(m.sets*line), p.Misses,
-			float64(p.Misses) / float64(max(of.Refs, 1)), names})
-	}
+	t := m.stacks.table()
+	t.draw(m.marks())
 	return t
 }
 
@@ -126,11 +114,11 @@ func (m *Meter) Table() *Table {
 // sets and lines. The first is D1 and the last LL, as in the summary.
 func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
-	line := m.config.First().Line
+	line, sets := m.stacks.line, len(m.stacks.stacks)
 	for i, l := range m.config.Levels {
 		capacity := uint64(l.Size / line)
-		if m.sets > 1 {
-			if l.Sets() != m.sets || l.Line != line {
+		if sets > 1 {
+			if l.Sets() != sets || l.Line != line {
 				continue
 			}
 			capacity = uint64(l.Ways)
