@@ -33,17 +33,16 @@ func (c Counts) D1Misses() uint64 { return c.D1mr + c.D1mw }
 func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
 
 // Sub returns c minus b, event by event.
-func (c Counts) Sub(b Counts) Counts {
-	return Counts{c.Ir - b.Ir, c.I1mr - b.I1mr, c.ILmr - b.ILmr,
-		c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw,
-		c.DLmw - b.DLmw}
-}
+func (c Counts) Sub(b Counts) Counts { return c.plus(b, ^uint64(0)) } // -1
 
 // Add returns the sum of c and b, event by event.
-func (c Counts) Add(b Counts) Counts {
-	return Counts{c.Ir + b.Ir, c.I1mr + b.I1mr, c.ILmr + b.ILmr,
-		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw,
-		c.DLmw + b.DLmw}
+func (c Counts) Add(b Counts) Counts { return c.plus(b, 1) }
+
+// plus adds n times b, modulo 2^64.
+func (c Counts) plus(b Counts, n uint64) Counts {
+	return Counts{c.Ir + n*b.Ir, c.I1mr + n*b.I1mr, c.ILmr + n*b.ILmr,
+		c.Dr + n*b.Dr, c.D1mr + n*b.D1mr, c.DLmr + n*b.DLmr,
+		c.Dw + n*b.Dw, c.D1mw + n*b.D1mw, c.DLmw + n*b.DLmw}
 }
 
 // String returns the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0 DLmw=0". Counts
@@ -55,11 +54,6 @@ func (c Counts) String() string {
 		return data
 	}
 	return fmt.Sprintf("Ir=%d I1mr=%d ILmr=%d %s", c.Ir, c.I1mr, c.ILmr, data)
-}
-
-func (c Counts) times(n uint64) Counts {
-	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n,
-		c.D1mw * n, c.DLmw * n}
 }
 
 // LevelCounts are the events at one level.

@@ -119,7 +119,7 @@ func add(sums [][]Counts, counts [][][]Counts, last int) {
 		}
 		for k, operands := range pass {
 			for r, c := range operands {
-				sums[k][r] = sums[k][r].Add(c.times(times))
+				sums[k][r] = sums[k][r].plus(c, times)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )

@@ -156,38 +156,17 @@ func (t *Threads) Work() uint64 { return t.engine.Work() }
 
 // steadyThreads is SteadyPass for threads. All passes have the same turns, so a level repeats one
 // pass after its input does.
-func steadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
+func steadyThreads(c Config, threads [][]nest.Nest) (pass Counts, err error) {
 	t, err := NewThreads(c, threads)
 	if err != nil {
-		return Counts{}, err
+		return pass, err
 	}
-	var sum Counts
-	var first []LevelCounts
-	for pass := range t.settled() {
-		sum = Counts{}
-		for _, nests := range t.pass(1) {
-			sum = sum.Add(total(nests))
-		}
-		if pass == 0 {
-			first = t.Levels()
-		}
-		if pass == 1 && twice(t.Levels(), first) {
-			break
-		}
+	for range t.settled() {
+		before := t.Counts()
+		t.pass(1)
+		pass = t.Counts().Sub(before)
 	}
-	return sum, nil
-}
-
-// twice reports whether both passes missed at each level but the last exactly twice the misses of
-// the first. Then they missed in the same places. So the last level had equal inputs, and misses in
-// all later passes as in the second.
-func twice(both, first []LevelCounts) bool {
-	for i := range len(first) - 1 {
-		if both[i].Misses() != 2*first[i].Misses() {
-			return false
-		}
-	}
-	return true
+	return pass, nil
 }
 
 // Holds reports whether the nests' working set fits in the last level, so that it misses nothing in

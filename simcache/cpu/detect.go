@@ -3,9 +3,11 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/cpuid/v2/topology"
 	"github.com/stridebench/stridebench/simcache"
@@ -70,6 +72,49 @@ func fromTopology(system *topology.System) []Cache {
 	slices.SortStableFunc(caches, func(a, b Cache) int { return a.Level - b.Level })
 	return caches
 }
+
+// fromOlderLeaves reads leaves 80000005h and 80000006h (AMD64 Architecture Programmer's Manual,
+// volume 3, appendix E), if 8000001Dh is missing. On all Zens they only give the package's total
+// last level; then its size is unknown.
+func (s system) fromOlderLeaves() []Cache {
+	if s.cpuid == nil || !slices.Contains([]string{"AuthenticAMD", "HygonGenuine"},
+		maker(s.cpuid)) || s.cpuid(0x80000000, 0).eax < 0x80000006 {
+		return nil
+	}
+	var caches []Cache
+	add := func(level int, kind topology.CacheType, size, ways int, line uint32) {
+		caches = append(caches, Cache{Level: level, Type: kind.String(), Source: ofCPUID,
+			Geometry: simcache.Geometry{Size: size, Ways: ways, Line: int(line & 0xff)}})
+	}
+	first, further := s.cpuid(0x80000005, 0), s.cpuid(0x80000006, 0)
+	for kind, bits := range map[topology.CacheType]uint32{topology.Data: first.ecx,
+		topology.Instruction: first.edx} {
+		size, ways := int(bits>>24)<<10, int(bits>>16&0xff)
+		if ways == 0xff { // fully associative
+			ways = size / max(int(bits&0xff), 1)
+		}
+		add(1, kind, size, ways, bits)
+	}
+	beyond := func(level int, bits uint32, size int) {
+		code := bits >> 12 & 0xf
+		if size == 0 {
+			return
+		}
+		if code == elsewhere {
+			size = 0
+		}
+		add(level, topology.Unified, size, amdWays(code, size/max(int(bits&0xff), 1)), bits)
+	}
+	beyond(2, further.ecx, int(further.ecx>>16)<<10)
+	beyond(3, further.edx, int(further.edx>>18)*(512<<10))
+	slices.SortFunc(caches, func(a, b Cache) int {
+		return cmp.Or(a.Level-b.Level, strings.Compare(a.Type, b.Type))
+	})
+	return caches
+}
+
+// elsewhere is the associativity code of a cache that only leaf 8000001Dh describes.
+const elsewhere = 9
 
 // Between returns the first and last level of a configuration, with the CPU's caches of sizes
 // between them that can be simulated.

@@ -30,7 +30,6 @@ type system struct {
 	files  fs.FS                 // Linux's files from the root
 	cpu    int                   // the selected one of Linux's CPUs
 	sysctl func(name string) int // macOS's numbers, 0 if absent
-	brand  string                // macOS's name of the CPU
 
 	topology *topology.System // from CPUID
 	cpuid    func(leaf, subleaf uint32) registers
@@ -87,7 +86,7 @@ func (s system) on(pinned []int) system {
 func (s system) known() []Cache {
 	var all []Cache
 	for _, found := range [][]Cache{s.fromSysfs(), s.fromSysctl(), fromTopology(s.topology),
-		s.fromCore()} {
+		s.fromOlderLeaves(), s.fromCore()} {
 		all = fill(all, found)
 	}
 	for i := range all {

@@ -37,7 +37,6 @@ const cpu0 = "sys/devices/system/cpu/cpu0/"
 type machine struct {
 	Name   string
 	CPU    int
-	Brand  string
 	Sysctl map[string]int
 	Files  map[string]any
 	Vendor string
@@ -46,7 +45,7 @@ type machine struct {
 }
 
 func (m machine) system() system {
-	s := system{cpu: m.CPU, brand: m.Brand, files: linux(m.Files)}
+	s := system{cpu: m.CPU, files: linux(m.Files)}
 	if m.Sysctl != nil {
 		s.sysctl = func(name string) int { return m.Sysctl[name] }
 	}
@@ -78,7 +77,7 @@ func TestSystems(t *testing.T) {
 			t.Errorf("%s: %s", m.Name, diff)
 		}
 	}
-	intelMac := machine{Brand: "Intel(R) Core(TM) i7", Sysctl: map[string]int{
+	intelMac := machine{Sysctl: map[string]int{
 		"hw.cachelinesize": 64, "hw.perflevel0.physicalcpu": 4, "hw.perflevel0.logicalcpu": 8, "hw.perflevel0.l1dcachesize": 32768,
 	}}.system()
 	intelMac.topology = &topology.System{Packages: []topology.Package{{Caches: []topology.Cache{

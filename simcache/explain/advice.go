@@ -36,8 +36,8 @@ const most = 24
 // The counts take at most this many references, or four times the run's own if that is more; with 0
 // there are none.
 //
-// Improve exchanges two loops of a perfect nest, pads an array's rows, swaps two of its dims, and
-// tiles a pattern's largest nest.
+// Improve tries the Rearrangements of a program. For a pattern, it exchanges two loops of the
+// largest nest, tiles it, pads an array's rows, and swaps two of its dims.
 func (r *Run) Improve(references int) {
 	all := r.changes()
 	spent, enough := 0, max(references, 4*int(r.Counts.Refs()))
@@ -164,17 +164,13 @@ func (r Run) instead(m, now missed) string {
 
 // changes returns the changes of the loops and arrays that miss most, in that order.
 func (r *Run) changes() []Change {
-	if r.program == nil && len(r.Nests) == 0 {
+	switch {
+	case r.program != nil:
+		return r.Rearrangements()
+	case len(r.Nests) == 0:
 		return nil
 	}
-	p := nest.Sequence(r.Nests...)
-	var all []Change
-	if r.program != nil {
-		p = r.program.Program
-		all = r.exchanges(p)
-	} else {
-		all = r.orders()
-	}
+	all, p := r.orders(), nest.Sequence(r.Nests...)
 	for _, a := range r.arrays(p) {
 		all = append(all, r.layouts(p, a)...)
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -28,7 +29,6 @@ type result struct {
 	Curve       *reuse.Table       `json:"curve,omitempty"`
 	Nests       []jsonNest         `json:"nests,omitzero"`      // of a pattern
 	Statements  []jsonStatement    `json:"statements,omitzero"` // of a program
-	Program     []jsonNode         `json:"program,omitzero"`
 }
 
 // JSON returns the run for JSON, with the words of Text if wanted. The name of the machine may be
@@ -38,10 +38,8 @@ func (r Run) JSON(machine string, words bool) any {
 	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
 		Machine: machine, Observed: []string{}, Levels: r.jsonLevels(),
 		Tensors: []jsonTensor{}, Curve: r.Curve}
-	for _, name := range []string{"classes", "sets", "bytes"} {
-		if r.Config.Observes(name) {
-			j.Observed = append(j.Observed, name)
-		}
+	if r.Config.Observe != "" {
+		j.Observed = strings.Split(r.Config.Observe, ",")
 	}
 	if words {
 		j.Explanation = r.Text()
@@ -51,8 +49,7 @@ func (r Run) JSON(machine string, words bool) any {
 	}
 	switch {
 	case r.program != nil:
-		number := 0
-		j.Statements, j.Program = r.jsonStatements(), jsonNodes(r.program.Program, &number)
+		j.Statements = r.jsonStatements()
 	case !trace:
 		j.Nests = jsonNests(r.Nests)
 	}
@@ -199,70 +196,6 @@ func (r Run) jsonStatements() []jsonStatement {
 			}
 		}
 		all = append(all, j)
-	}
-	return all
-}
-
-// A jsonNode is a loop, a condition or an access. An affine function is a constant and the
-// coefficients of induction variables, the outermost loop's first.
-type jsonNode struct {
-	Loop   *jsonLoop `json:"loop,omitempty"`
-	If     *jsonIf   `json:"if,omitempty"`
-	Access *jsonOne  `json:"access,omitempty"`
-}
-
-type (
-	jsonLoop struct {
-		Name string       `json:"name"`
-		From []jsonAffine `json:"from"` // the largest of these; with a negative step the least
-		// the least of these, exclusive; with a negative step the largest
-		To   []jsonAffine `json:"to"`
-		Step int          `json:"step"`
-		Body []jsonNode   `json:"body"`
-	}
-	jsonIf struct {
-		When [][]jsonAffine `json:"when"` // true if in one list all are at least 0
-		Then []jsonNode     `json:"then"`
-		Else []jsonNode     `json:"else,omitempty"`
-	}
-	jsonOne struct {
-		Number int `json:"number"`
-		operand
-	}
-	jsonAffine struct {
-		Const int   `json:"const"`
-		Coef  []int `json:"coef"`
-	}
-)
-
-// jsonNodes numbers accesses from *number on, and advances it.
-func jsonNodes(nodes []nest.Node, number *int) []jsonNode {
-	all := []jsonNode{}
-	for _, node := range nodes {
-		var j jsonNode
-		switch node := node.(type) {
-		case *nest.Loop:
-			j.Loop = &jsonLoop{node.Name, jsonAffines(node.From), jsonAffines(node.To), node.Step,
-				jsonNodes(node.Body, number)}
-		case *nest.If:
-			j.If = &jsonIf{When: [][]jsonAffine{}, Then: jsonNodes(node.Then, number),
-				Else: jsonNodes(node.Else, number)}
-			for _, and := range node.When {
-				j.If.When = append(j.If.When, jsonAffines(and))
-			}
-		case nest.Operand:
-			j.Access = &jsonOne{*number, jsonOperand(node)}
-			*number++
-		}
-		all = append(all, j)
-	}
-	return all
-}
-
-func jsonAffines(list []nest.Affine) []jsonAffine {
-	all := []jsonAffine{}
-	for _, a := range list {
-		all = append(all, jsonAffine{a.Const, append([]int{}, a.Coef...)})
 	}
 	return all
 }

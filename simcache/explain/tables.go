@@ -37,7 +37,11 @@ func (t Table) beside(columns int) (text string) {
 		for i, cell := range row[1:] {
 			line += fmt.Sprintf("%*s", gap+widths[i+1], cell)
 		}
-		text += Fold(strings.TrimRight(line, " "), columns) + "\n"
+		line = strings.TrimRight(line, " ")
+		if columns > 0 && utf8.RuneCountInString(line) > columns && !t.words(row) {
+			line = strings.Repeat(" ", gap) + strings.Join(strings.Fields(line), " ")
+		}
+		text += Fold(line, columns) + "\n"
 	}
 	return text
 }
@@ -119,12 +123,16 @@ func width(columns int) int {
 // WriteTables writes sentences and tables of text/tabwriter in lines of at most this many columns;
 // 0 means no limit. A word wider than the line, such as a benchmark's name, stays whole for copying.
 func WriteTables(w io.Writer, text string, columns int) error {
+	_, err := io.WriteString(w, foldLines(text, columns))
+	return err
+}
+
+func foldLines(text string, columns int) string {
 	var folded []string
 	for line := range strings.SplitSeq(text, "\n") {
 		folded = append(folded, Fold(line, columns))
 	}
-	_, err := io.WriteString(w, strings.Join(folded, "\n"))
-	return err
+	return strings.Join(folded, "\n")
 }
 
 // Fold breaks a line into lines of at most this many columns; 0 means no limit. It indents all but
@@ -168,7 +176,7 @@ func (r Run) Write(w io.Writer, instructions, tables, words bool, columns int) e
 	if words && r.advice() != "" {
 		first = wrap(r.advice(), width(columns)) + "\n\n"
 	}
-	if _, err := io.WriteString(w, first+foldCounts(summary, columns)); err != nil {
+	if _, err := io.WriteString(w, first+foldLines(summary, columns)); err != nil {
 		return err
 	}
 	all := filled(r.statementTable(), r.levelTable(!words), r.tensorTable(), r.tlbTable())
@@ -196,20 +204,6 @@ func (r Run) Write(w io.Writer, instructions, tables, words bool, columns int) e
 	return r.writeCurve(w, columns)
 }
 
-func foldCounts(summary string, columns int) string {
-	if columns == 0 || widest(summary) <= columns {
-		return summary
-	}
-	var lines []string
-	for line := range strings.SplitSeq(summary, "\n") {
-		if all, parts, ok := strings.Cut(line, "("); ok {
-			line = strings.TrimRight(all, " ") + "\n  (" + parts
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
 func (r Run) writeCurve(w io.Writer, columns int) error {
 	if r.Curve == nil {
 		return nil
@@ -229,99 +223,98 @@ func number(n uint64) string { return Say("%d", n) }
 
 func share(part float64) string { return fmt.Sprintf("%.2f%%", 100*part) }
 
+// levelRows is a table with a column for each level.
+type levelRows struct {
+	Run
+	table Table
+}
+
+func (t *levelRows) row(wanted bool, name string, cell func(i int) string) {
+	if !wanted {
+		return
+	}
+	cells := []string{name}
+	for i := range t.Levels {
+		cells = append(cells, cell(i))
+	}
+	t.table = append(t.table, cells)
+}
+
+func (t *levelRows) count(wanted bool, name string, field func(simcache.LevelCounts) uint64) {
+	t.row(wanted, name, func(i int) string { return number(field(t.Levels[i])) })
+}
+
 // levelTable without sets shows misses by set only where they are uneven.
 func (r Run) levelTable(sets bool) Table {
-	of := func(cell func(i int) string) (cells []string) {
-		for i := range r.Levels {
-			cells = append(cells, cell(i))
-		}
-		return cells
-	}
-	counts := func(field func(simcache.LevelCounts) uint64) []string {
-		return of(func(i int) string { return number(field(r.Levels[i])) })
-	}
-	var t Table
-	row := func(wanted bool, name string, cells []string) {
-		if wanted {
-			t = append(t, append([]string{name}, cells...))
-		}
-	}
-	has := func(field func(simcache.LevelCounts) uint64) bool {
-		return slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool {
-			return field(l) > 0
-		})
-	}
 	type L = simcache.LevelCounts
-	levels := r.Config.Levels
-	backs, classes := r.Config.WriteBacks, r.Config.Observes("classes")
-	row(true, "level", of(func(i int) string { return r.Levels[i].Name }))
-	row(true, "size", of(func(i int) string { return simcache.Bytes(levels[i].Size) }))
-	row(true, "ways x sets", of(func(i int) string {
+	t, levels := levelRows{Run: r}, r.Config.Levels
+	t.row(true, "level", func(i int) string { return r.Levels[i].Name })
+	t.row(true, "size", func(i int) string { return simcache.Bytes(levels[i].Size) })
+	t.row(true, "ways x sets", func(i int) string {
 		return fmt.Sprintf("%d x %d", levels[i].Ways, levels[i].Sets())
-	}))
-	row(true, "policy", of(func(i int) string { return cmp.Or(levels[i].Policy, "lru") }))
-	row(r.tied(), "inclusion", of(func(i int) string {
+	})
+	t.row(true, "policy", func(i int) string { return cmp.Or(levels[i].Policy, "lru") })
+	t.row(r.tied(), "inclusion", func(i int) string {
 		if i == 0 {
 			return ""
 		}
 		return cmp.Or(levels[i].Inclusion, independent)
-	}))
-	row(true, "references", counts(L.Refs))
-	row(true, "misses", counts(L.Misses))
-	row(true, "of those that reach it", of(func(i int) string {
-		return share(missRate(r.Levels[i]))
-	}))
-	row(classes, "  compulsory", counts(func(l L) uint64 { return l.Compulsory }))
-	row(classes, "  capacity", counts(func(l L) uint64 { return l.Capacity }))
-	row(classes, "  conflict", counts(func(l L) uint64 { return l.Conflict }))
-	row(backs, "write-backs", counts(func(l L) uint64 { return l.WriteBacks }))
-	row(backs, "bytes in", counts(func(l L) uint64 { return l.BytesIn }))
-	row(backs, "bytes out", counts(func(l L) uint64 { return l.BytesOut }))
-	victims := func(l L) uint64 { return l.VictimHits }
-	row(has(victims), "victim hits", counts(victims))
-	prefetches := func(l L) uint64 { return l.Prefetches }
-	row(has(prefetches), "prefetches", counts(prefetches))
-	row(has(prefetches), "  useful", counts(func(l L) uint64 { return l.Useful }))
-	row(has(prefetches), "  useless", counts(func(l L) uint64 { return l.Useless }))
-	row(r.Config.Observes("bytes"), "bytes used", of(func(i int) string {
+	})
+	t.count(true, "references", L.Refs)
+	t.count(true, "misses", L.Misses)
+	t.row(true, "of those that reach it", func(i int) string { return share(missRate(r.Levels[i])) })
+	classes, backs := r.Config.Observes("classes"), r.Config.WriteBacks
+	t.count(classes, "  compulsory", func(l L) uint64 { return l.Compulsory })
+	t.count(classes, "  capacity", func(l L) uint64 { return l.Capacity })
+	t.count(classes, "  conflict", func(l L) uint64 { return l.Conflict })
+	t.count(backs, "write-backs", func(l L) uint64 { return l.WriteBacks })
+	t.count(backs, "bytes in", func(l L) uint64 { return l.BytesIn })
+	t.count(backs, "bytes out", func(l L) uint64 { return l.BytesOut })
+	has := func(field func(L) uint64) bool {
+		return slices.ContainsFunc(r.Levels, func(l L) bool { return field(l) > 0 })
+	}
+	victims, prefetches := func(l L) uint64 { return l.VictimHits },
+		func(l L) uint64 { return l.Prefetches }
+	t.count(has(victims), "victim hits", victims)
+	t.count(has(prefetches), "prefetches", prefetches)
+	t.count(has(prefetches), "  useful", func(l L) uint64 { return l.Useful })
+	t.count(has(prefetches), "  useless", func(l L) uint64 { return l.Useless })
+	t.row(r.Config.Observes("bytes"), "bytes used", func(i int) string {
 		if r.Levels[i].BytesFilled == 0 {
 			return "-"
 		}
 		return share(usedPart(r.Levels[i]))
-	}))
+	})
 	for _, l := range r.Levels {
 		s, ok := spreadOf(l)
 		sets = sets || ok && s.Uneven >= 1.5 && l.Misses() >= uint64(4*s.Sets)
 	}
 	if sets {
-		r.spreadRows(of, row)
+		t.spreads()
 	}
-	return t
+	return t.table
 }
 
-func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
-	sets := r.Config.Observes("sets")
-	cell := func(what func(spread) string) []string {
-		return of(func(i int) string {
-			if s, ok := spreadOf(r.Levels[i]); ok && what(s) != "" {
-				return what(s)
+func (t *levelRows) spreads() {
+	add := func(name string, cell func(spread) string) {
+		t.row(t.Config.Observes("sets"), name, func(i int) string {
+			if s, ok := spreadOf(t.Levels[i]); ok {
+				return cmp.Or(cell(s), "-")
 			}
 			return "-"
 		})
 	}
-	row(sets, "sets that missed", cell(func(s spread) string {
+	add("sets that missed", func(s spread) string {
 		return fmt.Sprintf("%d of %d", s.Missed, s.Sets)
-	}))
-	row(sets, "busiest / mean set", cell(func(s spread) string {
-		return fmt.Sprintf("%.2f", s.Uneven)
-	}))
-	row(sets, "busiest sets", cell(func(s spread) string {
+	})
+	add("busiest / mean set", func(s spread) string { return fmt.Sprintf("%.2f", s.Uneven) })
+	add("busiest sets", func(s spread) string {
 		var busiest []string
 		for _, b := range s.Busiest {
 			busiest = append(busiest, fmt.Sprint(b.Set))
 		}
 		return strings.Join(busiest, " ")
-	}))
+	})
 }
 
 // independent is the default of Level.Inclusion.

@@ -1,7 +1,6 @@
 package reuse
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -111,7 +110,7 @@ func (m *Meter) Table() *Table {
 }
 
 // marks names the levels' capacities on the curve: all if fully associative, else those with its
-// sets and lines. The first is D1 and the last LL, as in the summary.
+// sets and lines.
 func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
 	line, sets := m.stacks.line, len(m.stacks.stacks)
@@ -123,23 +122,9 @@ func (m *Meter) marks() map[uint64][]string {
 			}
 			capacity = uint64(l.Ways)
 		}
-		marks[capacity] = append(marks[capacity], m.names(i)...)
+		marks[capacity] = append(marks[capacity], m.config.LevelNames()[i])
 	}
 	return marks
-}
-
-func (m *Meter) names(i int) (names []string) {
-	last := len(m.config.Levels) - 1
-	if i == 0 {
-		names = append(names, "D1")
-	}
-	if i == last {
-		names = append(names, "LL")
-	}
-	if 0 < i && i < last {
-		names = append(names, cmp.Or(m.config.Levels[i].Name, fmt.Sprintf("L%d", i+1)))
-	}
-	return names
 }
 
 // Rows returns a title and rows of cells, the header first. The first and last columns are padded.

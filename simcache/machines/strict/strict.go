@@ -6,6 +6,7 @@ package strict
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 		return nil, f.placed(err, reflect.TypeFor[T]())
 	}
 	f.tree = tree
-	if err := f.whole(reflect.TypeFor[T]()); err != nil {
+	if err := cmp.Or(f.valued(), f.whole(reflect.TypeFor[T]())); err != nil {
 		return nil, err
 	}
 	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(value)
@@ -187,6 +188,19 @@ const noMapping = "this is not key: value"
 func description(root reflect.Type) string {
 	return " (want a description, with keys such as " +
 		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
+}
+
+// valued refuses keys without a colon, such as the text after a comma in {order: 1,0}.
+func (f *File) valued() (err error) {
+	f.each(func(n ast.Node) {
+		if v, ok := n.(*ast.MappingValueNode); ok && err == nil &&
+			v.GetToken().Type != token.MappingValueType {
+			err = f.Refuse(v.Key, fmt.Errorf(
+				"%q has no value (in braces commas part the entries: quote a value that has one)",
+				v.Key.GetToken().Value))
+		}
+	})
+	return err
 }
 
 func (f *File) placed(err error, root reflect.Type) error {
