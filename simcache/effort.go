@@ -20,7 +20,7 @@ type Effort struct {
 
 // String returns the effort in words.
 func (e Effort) String() string {
-	return fmt.Sprintf("%.3g million references are looked up one by one, which takes about %v",
+	return fmt.Sprintf("%.0f million references are looked up one by one, which takes about %v",
 		e.LookUps/1e6, e.Time.Round(time.Second))
 }
 

@@ -337,8 +337,8 @@ func TestPoints(t *testing.T) {
 	run(t, s, nest.Nest{Trips: []int{10, 100, 4}, Operands: []nest.Operand{operand(nest.Read, 1<<32, 0, 64, 4)}})
 	got := s.table()
 	got.draw(map[uint64][]string{512: {"D1"}, 100: nil})
-	want := []point{{1, 64, 1000, 1, nil}, {100, 6400, 100, 0.1, []string{"knee"}},
-		{128, 8192, 100, 0.1, nil}, {512, 32768, 100, 0.1, []string{"D1"}}}
+	want := []point{{1, 64, 1000, 0.25, nil}, {100, 6400, 100, 0.025, []string{"knee"}},
+		{128, 8192, 100, 0.025, nil}, {512, 32768, 100, 0.025, []string{"D1"}}}
 	if diff := cmp.Diff(want, got.Points); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
