@@ -256,14 +256,11 @@ func (l Level) check(i int) error {
 	case l.WriteThrough && l.Inclusion == "exclusive":
 		return errors.New("an exclusive level takes dirty lines from the one before it, so that " +
 			"it cannot be write-through")
-	case l.SharedBy < 0:
-		return fmt.Errorf("shared by %d cores", l.SharedBy)
+	case l.SharedBy < 0 || l.VictimLines < 0 || l.Prefetch.Degree < 0:
+		return fmt.Errorf("shared by %d cores, %d victim lines, prefetch degree %d: one is negative",
+			l.SharedBy, l.VictimLines, l.Prefetch.Degree)
 	case i == 0 && l.SharedBy > 1:
 		return fmt.Errorf("shared by %d cores: each core has a first level of its own", l.SharedBy)
-	case l.VictimLines < 0:
-		return fmt.Errorf("%d victim lines", l.VictimLines)
-	case l.Prefetch.Degree < 0:
-		return fmt.Errorf("prefetch degree %d", l.Prefetch.Degree)
 	case l.prefetches() && l.Inclusion == "exclusive":
 		return errors.New("an exclusive level is filled from the one before it, not by a " +
 			"prefetcher: give that one the prefetcher")

@@ -182,10 +182,7 @@ func (c Config) engine() engine.Engine {
 		}
 		return e
 	}
-	var levels []engine.Level
-	for _, l := range c.Levels {
-		levels = append(levels, l.shape())
-	}
+	levels := c.shapes()
 	if c.Brute || c.ZeroTags || c.WriteBacks || observe != 0 {
 		// exact supports neither a block in every way nor dirty lines nor observation.
 		return lookup.New(levels, lookup.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
@@ -383,13 +380,12 @@ func (t *totals) counts() Counts {
 // Levels returns the counts so far at each data level, the nearest first.
 func (h *Hierarchy) Levels() []LevelCounts {
 	h.tally()
-	levels := h.total.levels()
+	levels := h.total.levels(h.config.name)
 	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // these belong to I1
 	for i, besides := range h.besides() {
 		for _, e := range h.extra {
 			besides.Repeat(e.before[i], e.after[i], e.times)
 		}
-		levels[i].Name = h.config.name(i)
 		levels[i].add(besides)
 	}
 	return levels
@@ -414,18 +410,15 @@ func (h *Hierarchy) TLBs() []LevelCounts {
 	h.tally()
 	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads],
 		h.total.refs[engine.Stores]
-	levels := h.pages.levels()
-	for i := range levels {
-		levels[i].Name = h.config.TLB[i].name(i)
-	}
-	return levels
+	return h.pages.levels(func(i int) string { return h.config.TLB[i].name(i) })
 }
 
-func (t *totals) levels() []LevelCounts {
+func (t *totals) levels(name func(i int) string) []LevelCounts {
 	levels := make([]LevelCounts, len(t.misses[engine.Loads]))
 	refs := t.refs
 	for i := range levels {
 		l := &levels[i]
+		l.Name = name(i)
 		l.Reads, l.Writes, l.Fetches = refs[engine.Loads], refs[engine.Stores], refs[engine.Fetches]
 		for sort := range engine.Sorts {
 			refs[sort] = t.misses[sort][i]

@@ -75,14 +75,13 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 			canonical[i] = append(canonical[i], n.Canonical())
 		}
 	}
-	var levels []engine.Level
 	var shared []int
-	for i, l := range c.Levels {
-		levels, shared = append(levels, l.shape()), append(shared, c.sharedBy(i))
+	for i := range c.Levels {
+		shared = append(shared, c.sharedBy(i))
 	}
-	t.engine = lookup.NewThreads(levels, shared, canonical)
+	t.engine = lookup.NewThreads(c.shapes(), shared, canonical)
 	for sort := range engine.Sorts {
-		t.total.misses[sort] = make([]uint64, len(levels))
+		t.total.misses[sort] = make([]uint64, len(c.Levels))
 	}
 	return t, nil
 }
@@ -143,13 +142,7 @@ func (t *Threads) Effort(passes int) (effort Effort) {
 func (t *Threads) Counts() Counts { return t.total.counts() }
 
 // Levels returns the counts so far at each level, over all threads' caches.
-func (t *Threads) Levels() []LevelCounts {
-	levels := t.total.levels()
-	for i := range levels {
-		levels[i].Name = t.config.name(i)
-	}
-	return levels
-}
+func (t *Threads) Levels() []LevelCounts { return t.total.levels(t.config.name) }
 
 // Work returns the number of references looked up.
 func (t *Threads) Work() uint64 { return t.engine.Work() }

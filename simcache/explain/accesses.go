@@ -116,7 +116,7 @@ func (r Run) words(a access) string {
 		text := Say("It %sreturns to a line %s", also, r.when(a, u))
 		if u.Lines > 0 {
 			text += Say(", after %s (%s)", Counted(int(u.Lines), "line"),
-				size(u.Lines*uint64(r.Config.Levels[0].Line)))
+				simcache.Bytes(int(u.Lines)*r.Config.Levels[0].Line))
 		}
 		said = append(said, text+".", r.fates(a, u))
 	}
@@ -266,8 +266,8 @@ func (r Run) pages(all []access) string {
 	for i, t := range r.TLB {
 		c := r.Config.TLB[i]
 		text = append(text, Say("%s (%d pages of %s, a reach of %s) misses %d of %d lookups (%s).",
-			t.Name, c.Entries, size(c.Page), size(c.Entries*c.Page), t.Misses(), t.Refs(),
-			percent(t.Misses(), t.Refs())))
+			t.Name, c.Entries, simcache.Bytes(c.Page), simcache.Bytes(c.Entries*c.Page),
+			t.Misses(), t.Refs(), percent(t.Misses(), t.Refs())))
 	}
 	last := r.TLB[len(r.TLB)-1]
 	if last.Misses() > 0 {
@@ -284,7 +284,7 @@ func (r Run) pages(all []access) string {
 	}
 	if page := r.Config.TLB[0].Page; inner.Operands != nil && inner.Iterations() <= listed {
 		round := Say("One round of the inner loop accesses %s of %s",
-			Counted(len(inner.Blocks(page)), "page"), size(page))
+			Counted(len(inner.Blocks(page)), "page"), simcache.Bytes(page))
 		const large = 2 << 20
 		if then := len(inner.Blocks(large)); then < len(inner.Blocks(page)) {
 			round += Say("; with pages of 2 MiB it would be %d", then)

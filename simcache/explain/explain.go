@@ -66,20 +66,9 @@ func (r Run) Text() []string {
 }
 
 func (r Run) reasons() []string {
-	var paragraphs []string
-	add := func(p string) {
-		if p != "" {
-			paragraphs = append(paragraphs, p)
-		}
-	}
 	accesses := r.accesses()
-	for _, s := range r.accessWords(accesses) {
-		add(s)
-	}
-	add(r.workingSet())
-	add(r.pages(accesses))
-	add(r.memory())
-	return paragraphs
+	all := append(r.accessWords(accesses), r.workingSet(), r.pages(accesses), r.memory())
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
 var english = message.NewPrinter(language.English)
@@ -87,20 +76,8 @@ var english = message.NewPrinter(language.English)
 // Say formats whole numbers with commas: "1,200 lines".
 func Say(format string, args ...any) string { return english.Sprintf(format, args...) }
 
-// size formats bytes with a unit, and with a decimal unless it is 0.
-func size[T int | uint64](bytes T) string {
-	n, unit := float64(bytes), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if n < 1024 {
-			break
-		}
-		n, unit = n/1024, u
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", n), ".0") + " " + unit
-}
-
 func percent(n, of uint64) string {
-	return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(max(of, 1)))
+	return share(part(n, of))
 }
 
 // List joins words as a sentence does: "D1, L2 and LL".
@@ -151,7 +128,7 @@ func (r Run) workingSet() string {
 	if by[false] != nil {
 		parts = append(parts, "fits in "+List(by[false]))
 	}
-	return fmt.Sprintf("The working set, %s, %s.", size(all), List(parts))
+	return fmt.Sprintf("The working set, %s, %s.", simcache.Bytes(int(all)), List(parts))
 }
 
 // operands returns the accesses of the loops, none of a trace.
@@ -181,9 +158,9 @@ func (r Run) memory() string {
 	if level.Inclusion == "exclusive" || !known || given+last.BytesOut == 0 {
 		return ""
 	}
-	moved := "memory supplies " + size(given)
+	moved := "memory supplies " + simcache.Bytes(int(given))
 	if r.Config.WriteBacks && (last.BytesOut > 0 || r.dirty()) {
-		moved += " and receives " + size(last.BytesOut)
+		moved += " and receives " + simcache.Bytes(int(last.BytesOut))
 	}
 	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
 	if touched := r.touched(); touched > 0 {
@@ -191,13 +168,13 @@ func (r Run) memory() string {
 		if share == "0.00" {
 			share = "less than 0.01"
 		}
-		text = Say("The program reads and writes %s in all; %s (%s times as much).", size(touched),
-			moved, share)
+		text = Say("The program reads and writes %s in all; %s (%s times as much).",
+			simcache.Bytes(int(touched)), moved, share)
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
 		text += Say(" Up to %s is fetched only to be overwritten (write-allocate); non-temporal "+
 			"stores would avoid that.",
-			size(min(last.WriteMisses*uint64(level.Line), given)))
+			simcache.Bytes(int(min(last.WriteMisses*uint64(level.Line), given))))
 	}
 	switch {
 	case r.dirty() && r.Config.WriteBacks:

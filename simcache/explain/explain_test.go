@@ -247,11 +247,3 @@ func TestLevelSize(t *testing.T) {
 	})
 	has(t, r, "fits in LL (1.25 MiB).")
 }
-
-func TestSize(t *testing.T) {
-	for n, want := range map[int]string{0: "0 B", 64: "64 B", 1536: "1.5 KiB", 1 << 20: "1 MiB", 3 << 40: "3 TiB"} {
-		if got := size(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
-	}
-}

@@ -17,7 +17,7 @@ type result struct {
 	// accesses proved to hit or miss like others, in both; not of a trace
 	Proved      *uint64            `json:"proved,omitempty"`
 	Geometry    map[string]setting `json:"geometry"`
-	Lines       []jsonLine         `json:"lines,omitempty"`
+	Lines       []Line             `json:"lines,omitempty"`
 	Partial     string             `json:"partial,omitempty"`
 	Passes      *int               `json:"passes,omitempty"` // not of a trace
 	Machine     string             `json:"machine,omitempty"`
@@ -37,7 +37,7 @@ func (r Run) JSON(machine string, words bool) any {
 	trace := r.program == nil && r.Nests == nil
 	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
 		Machine: machine, Observed: []string{}, Levels: r.jsonLevels(),
-		Tensors: []jsonTensor{}, Curve: r.Curve}
+		Lines: r.Code, Tensors: []jsonTensor{}, Curve: r.Curve}
 	if r.Config.Observe != "" {
 		j.Observed = strings.Split(r.Config.Observe, ",")
 	}
@@ -53,9 +53,6 @@ func (r Run) JSON(machine string, words bool) any {
 	case !trace:
 		j.Nests = jsonNests(r.Nests)
 	}
-	for _, l := range r.Code {
-		j.Lines = append(j.Lines, jsonLine{l.File, l.Number, l.Function, l.Counts})
-	}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
 		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, missRate(l), of.Source})
@@ -64,13 +61,6 @@ func (r Run) JSON(machine string, words bool) any {
 		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})
 	}
 	return j
-}
-
-type jsonLine struct {
-	File     string          `json:"file"`
-	Line     int             `json:"line"`
-	Function string          `json:"function"`
-	Counts   simcache.Counts `json:"counts"`
 }
 
 type (

@@ -14,10 +14,10 @@ import (
 // A Line is one line of a cachegrind.out file: the counts at a place. For patterns, the place is a
 // tensor's name, which cg_annotate shows as a function without a file.
 type Line struct {
-	Function string
-	File     string // "" if there is none
-	Number   int    // of the line in the file
-	Counts   simcache.Counts
+	File     string          `json:"file"` // "" if there is none
+	Number   int             `json:"line"` // in the file
+	Function string          `json:"function"`
+	Counts   simcache.Counts `json:"counts"`
 }
 
 // ByTensor sums operands' counts, from Hierarchy.RunPasses, by tensor.
@@ -25,20 +25,24 @@ func ByTensor(nests []nest.Nest, counts [][]simcache.Counts) []Line {
 	var lines []Line
 	for k, n := range nests {
 		for r, op := range n.Operands {
-			i := slices.IndexFunc(lines, func(l Line) bool { return l.Function == op.Tensor })
-			if i < 0 {
-				i, lines = len(lines), append(lines, Line{Function: op.Tensor})
-			}
-			lines[i].Counts = lines[i].Counts.Add(counts[k][r])
+			lines = append(lines, Line{Function: op.Tensor, Counts: counts[k][r]})
 		}
 	}
-	return lines
+	return merged(lines)
 }
 
-// SumLines sums the counts by function, file and number. Most first-level misses come first, then
+// SumLines sums the counts by file, number and function. Most first-level misses come first, then
 // most references.
 func SumLines(lines []Line) []Line {
-	var sums []Line
+	sums := merged(lines)
+	slices.SortStableFunc(sums, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(b.Counts.D1Misses(), a.Counts.D1Misses()),
+			cmp.Compare(b.Counts.Refs(), a.Counts.Refs()))
+	})
+	return sums
+}
+
+func merged(lines []Line) (sums []Line) {
 	index := map[Line]int{}
 	for _, l := range lines {
 		place := l
@@ -50,10 +54,6 @@ func SumLines(lines []Line) []Line {
 		}
 		sums[i].Counts = sums[i].Counts.Add(l.Counts)
 	}
-	slices.SortStableFunc(sums, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(b.Counts.D1Misses(), a.Counts.D1Misses()),
-			cmp.Compare(b.Counts.Refs(), a.Counts.Refs()))
-	})
 	return sums
 }
 

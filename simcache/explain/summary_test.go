@@ -35,11 +35,11 @@ func TestSummary(t *testing.T) {
 func TestSumLines(t *testing.T) {
 	reads := func(refs, misses uint64) simcache.Counts { return simcache.Counts{Dr: refs, D1mr: misses} }
 	got := SumLines([]Line{
-		{"f", "a.c", 1, reads(5, 0)}, {"f", "a.c", 2, reads(9, 1)}, {"g", "a.c", 1, reads(7, 0)},
-		{"f", "a.c", 1, reads(1, 2)}, {"f", "b.c", 1, reads(8, 0)},
+		{"a.c", 1, "f", reads(5, 0)}, {"a.c", 2, "f", reads(9, 1)}, {"a.c", 1, "g", reads(7, 0)},
+		{"a.c", 1, "f", reads(1, 2)}, {"b.c", 1, "f", reads(8, 0)},
 	})
-	want := []Line{{"f", "a.c", 1, reads(6, 2)}, {"f", "a.c", 2, reads(9, 1)},
-		{"f", "b.c", 1, reads(8, 0)}, {"g", "a.c", 1, reads(7, 0)}}
+	want := []Line{{"a.c", 1, "f", reads(6, 2)}, {"a.c", 2, "f", reads(9, 1)},
+		{"b.c", 1, "f", reads(8, 0)}, {"a.c", 1, "g", reads(7, 0)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -222,7 +222,7 @@ func TestWordsFollowCounts(t *testing.T) {
 		if message := r.holdLevels(want, lines); message != "" {
 			wrong("%s", message)
 		}
-		if given := "emory supplies " + size(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
+		if given := "emory supplies " + simcache.Bytes(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
 			wrong("m%s", given)
 		}
 	}
@@ -308,7 +308,7 @@ func (r Run) holdLevels(want map[string]tally, lines int) string {
 	for _, t := range want {
 		misses += t.all[0]
 	}
-	all := size(lines * r.Config.Levels[0].Line)
+	all := simcache.Bytes(lines * r.Config.Levels[0].Line)
 	text := strings.Join(r.Text(), "\n")
 	exact := regexp.MustCompile(`The working set, ([\d.]+ \w+), (?:fits|exceeds)`)
 	for _, m := range exact.FindAllStringSubmatch(text, -1) {

@@ -88,8 +88,6 @@ const (
 	maxSize        = 4 << 30 // bytes of a level
 	maxEntries     = 1 << 20 // of a TLB level
 	maxVictimLines = 1 << 16
-	maxDegree      = 64
-	maxSharedBy    = 1 << 16 // cores
 )
 
 // Parse reads a description. An error begins with name, line and column, and says what would be
@@ -216,9 +214,7 @@ func limits(c simcache.Config) (path string, err error) {
 	for i, l := range c.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
 		figures = append(figures, figure{at + "size", l.Size, maxSize},
-			figure{at + "shared-by", l.SharedBy, maxSharedBy},
-			figure{at + "victim-lines", l.VictimLines, maxVictimLines},
-			figure{at + "prefetch.degree", l.Prefetch.Degree, maxDegree})
+			figure{at + "victim-lines", l.VictimLines, maxVictimLines})
 	}
 	for i, t := range c.TLB {
 		at := fmt.Sprintf("tlb[%d].", i)

@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -44,10 +43,6 @@ const want = "I, L, S or M with hex address,size as lackey writes it, or a label
 	"of 1 to 65536 B within 64 bits of address"
 
 func syntaxError(file string, line int, text string) error {
-	if line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
-		return fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
-			"Out-File -Encoding utf8)", file)
-	}
 	if len(text) > 80 {
 		text = text[:77] + "..."
 	}
@@ -109,7 +104,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	}
 }
 
-// unzip detects gzip, and skips a UTF-8 mark.
+// unzip detects gzip.
 func unzip(r io.Reader) (io.Reader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
 	magic, err := text.Peek(2)
@@ -122,11 +117,6 @@ func unzip(r io.Reader) (io.Reader, error) {
 			return nil, err
 		}
 		text = bufio.NewReaderSize(packed, 1<<16)
-	}
-	const mark = "\xEF\xBB\xBF"
-	if head, _ := text.Peek(len(mark)); string(head) == mark { // the next read repeats an error
-		_, err = text.Discard(len(mark))
-		return text, err
 	}
 	return text, nil
 }

@@ -338,21 +338,6 @@ func collect(r io.Reader) (all []trace.Record, err error) {
 	return all, nil
 }
 
-// TestMark: a mark of UTF-8 at the head of a trace is none of it, packed or not.
-func TestMark(t *testing.T) {
-	const marked = "\xEF\xBB\xBF L 1000,4\n"
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(marked)); err != nil || z.Close() != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{marked, packed.String()} {
-		if got, err := collect(strings.NewReader(text)); err != nil || len(got) != 1 || got[0].Addr != 0x1000 {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-}
-
 func TestBadTraces(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

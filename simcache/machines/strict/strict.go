@@ -183,13 +183,6 @@ func (f *File) plain(tokens token.Tokens) error {
 	return nil
 }
 
-const noMapping = "this is not key: value"
-
-func description(root reflect.Type) string {
-	return " (want a description, with keys such as " +
-		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
-}
-
 // valued refuses keys without a colon, such as the text after a comma in {order: 1,0}.
 func (f *File) valued() (err error) {
 	f.each(func(n ast.Node) {
@@ -224,12 +217,6 @@ func (f *File) placed(err error, root reflect.Type) error {
 			kindOf(mistyped.DstType))
 	case errors.As(err, &overflow):
 		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
-	case message == "non-map value is specified":
-		message = noMapping + description(root)
-	case strings.HasSuffix(message, "is a reserved character"):
-		message += description(root)
-	case strings.Contains(message, "'\t'"):
-		message = "a tab (want spaces before a line and between words)"
 	}
 	if m := used.FindStringSubmatch(message); m != nil && nodes[m[1]] != "" && nodes[m[2]] != "" {
 		message = fmt.Sprintf("%s where %s is wanted", nodes[m[1]], nodes[m[2]])
