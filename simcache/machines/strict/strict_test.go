@@ -64,7 +64,7 @@ func TestErrors(t *testing.T) {
 		{"parts: abc\n", "f:1:8: a word where a list"},
 		{"inner: 3\n", "f:1:8: a number where a mapping (key: value) is wanted"},
 		{"parts: [a]\n", "f:1:9: a word where a mapping (key: value) is wanted"},
-		{"words:\n\t- a\n", "f:2:1: a tab (want spaces before a line and between words)"},
+		{"words:\n\t- a\n", "f:2:1: found character '\t' that cannot start any token"},
 		{"inner: {size: 1,0}\n", `f:1:17: "0" has no value (in braces commas part the entries: quote a value that has one)`},
 		{"inner: {size: 1, share}\n", `f:1:18: "share" has no value`},
 		{"inner: {share: a lot}\n", "f:1:16: text where a number is wanted"},
