@@ -91,7 +91,7 @@ func (r Run) words(a access) string {
 	if all := first.Misses(); missed < all {
 		text += Say(": %s of all misses in %s", percent(missed, all), first.Name)
 	}
-	said := []string{text + ".", r.steps(a)}
+	said := []string{text + "."}
 	returns := slices.DeleteFunc(slices.Clone(a.reuses), func(u simcache.Reuse) bool {
 		return u.Since == engine.Never
 	})
@@ -99,12 +99,17 @@ func (r Run) words(a access) string {
 		return u.Misses() == 0 || u.Misses()*10 < missed
 	})
 	if len(lost) == 0 { // the most frequent reuse of a line that it had left
+		for _, u := range returns {
+			missed -= u.Misses()
+		}
+		said = append(said, Say("Compulsory misses among these: %d.", missed))
 		lost = slices.DeleteFunc(returns, func(u simcache.Reuse) bool {
 			return u.Since == engine.ThisIteration ||
 				u.Since == engine.ThisLoop && u.Loop == max(len(a.loops), len(a.nest.Trips))-1
 		})
 		lost = lost[:min(len(lost), 1)]
 	}
+	said = append(said, r.steps(a))
 	if len(lost) == 0 {
 		said = append(said, "It never returns to a line that it has left.")
 	}
