@@ -128,9 +128,12 @@ func WriteTables(w io.Writer, text string, columns int) error {
 }
 
 func foldLines(text string, columns int) string {
+	if columns == 0 {
+		return text
+	}
 	var folded []string
 	for line := range strings.SplitSeq(text, "\n") {
-		folded = append(folded, Fold(line, columns))
+		folded = append(folded, Fold(strings.TrimRight(line, " "), columns))
 	}
 	return strings.Join(folded, "\n")
 }

@@ -218,8 +218,7 @@ func limits(c simcache.Config) (path string, err error) {
 	}
 	for i, t := range c.TLB {
 		at := fmt.Sprintf("tlb[%d].", i)
-		figures = append(figures, figure{at + "entries", t.Entries, maxEntries},
-			figure{at + "page", t.Page, maxSize})
+		figures = append(figures, figure{at + "entries", t.Entries, maxEntries})
 	}
 	for _, g := range figures {
 		if g.value > g.most {
