@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -65,13 +66,21 @@ func (p *Pattern) ring() error {
 	return nil
 }
 
-func (p *Pattern) steadyChase(levels []simcache.Level) (simcache.Counts, error) {
-	size := p.Spec.DType.Size()
-	addrs := make([]uint64, len(p.Ring))
-	for i, at := range p.Ring {
-		addrs[i] = Origin + uint64(at)*uint64(size)
+// steadyChase is simcache.SteadyPass for the ring.
+func (p *Pattern) steadyChase(levels []simcache.Level) (pass simcache.Counts, err error) {
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
+	if err != nil {
+		return pass, err
 	}
-	return simcache.SteadyRing(simcache.Config{Levels: levels}, size, addrs)
+	size := p.Spec.DType.Size()
+	for range len(levels) + 1 {
+		before := h.Counts()
+		for _, at := range p.Ring {
+			h.Access(nest.Read, Origin+uint64(at)*uint64(size), size)
+		}
+		pass = h.Counts().Sub(before)
+	}
+	return pass, nil
 }
 
 func bindChase(p Pattern, mem arena) runner {

@@ -103,7 +103,7 @@ func (p Pattern) simulations(caches simcache.Config) (all []func() (Counts, erro
 		alone(caches.Levels, whole)
 	case lookUps > 0:
 		all = append(all, func() (Counts, error) {
-			c, err := simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.threads())
+			c, err := simcache.SteadyPass(simcache.Config{Levels: caches.Levels}, p.threads()...)
 			return whole(c), err
 		})
 	default:
@@ -169,7 +169,7 @@ func (p Pattern) walked() []Pattern {
 
 func (p Pattern) steady(levels []simcache.Level) (simcache.Counts, error) {
 	if p.Spec.Op != Chase {
-		return simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)
+		return simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests)
 	}
 	return p.steadyChase(levels)
 }

@@ -21,10 +21,11 @@ func (p Pattern) inTurns(caches simcache.Config) (lookUps float64, err error) {
 	if !caches.Shares(len(p.shared)) || caches.Holds(slices.Concat(p.threads()...)...) {
 		return 0, nil
 	}
-	if err := caches.CheckThreads(); err != nil {
+	t, err := simcache.NewThreads(caches, p.threads())
+	if err != nil {
 		return 0, err
 	}
-	if lookUps = simcache.EffortOfThreads(caches, p.threads()); lookUps > mostInTurns {
+	if lookUps = t.Effort(1).LookUps; lookUps > mostInTurns {
 		return 0, fmt.Errorf("%.0f million references would be looked up (at most %.0f are)",
 			lookUps/1e6, mostInTurns/1e6)
 	}

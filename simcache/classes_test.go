@@ -67,7 +67,7 @@ func TestClassesByDefinition(t *testing.T) {
 	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		l := Level{Geometry: randomSmall(r), NoWriteAllocate: seed%2 == 0, WriteThrough: r.IntN(2) == 0}
-		h, err := NewHierarchy(Config{Levels: []Level{l}, Observe: Classes})
+		h, err := NewHierarchy(Config{Levels: []Level{l}, Observe: "classes"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ import (
 type Config struct {
 	// I1 is the first-level instruction cache. Without one, nothing may be fetched.
 	I1 Geometry
-	// I1Source is the source of I1, for reports.
-	I1Source Source
+	// I1Source is the origin of I1, such as "flag" or a file's name, for reports.
+	I1Source string
 	// Levels are the data caches, the nearest first. From the second on they also see the misses of
 	// I1.
 	Levels []Level
@@ -33,8 +33,14 @@ type Config struct {
 	// A write-back updates the replacement order of its level. So misses may differ from those
 	// without WriteBacks, from the second level on (with inclusion, from the first).
 	WriteBacks bool
-	// Observe counts more about each miss, but is slower.
-	Observe Observe
+	// Observe counts more about each miss, but is slower. It is names joined by commas:
+	//
+	//   - "classes" splits misses into compulsory, capacity and conflict (Hill, "Aspects of Cache
+	//     Memory and Instruction Buffer Performance", 1987), and finds when lines of a nest were
+	//     last touched.
+	//   - "sets" counts misses by set.
+	//   - "bytes" counts the bytes of a line touched while cached.
+	Observe string
 	// Brute looks up every access. Otherwise some are proved to hit or miss like others.
 	Brute bool
 	// Cores is the number of host cores that simulate a nest, each with its own sets, if exact; 0
@@ -42,63 +48,28 @@ type Config struct {
 	Cores int
 }
 
-// A Source is the origin of a figure, for reports.
-type Source string
-
-// Two sources. Others are names of files and presets, and what package cpu asks.
-const (
-	FromFlag    Source = "flag"
-	FromDefault Source = "default"
-)
-
-// Observe is a set of observations.
-type Observe uint8
-
-// The observations.
-const (
-	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects of Cache Memory
-	// and Instruction Buffer Performance", 1987), and finds when lines of a nest were last touched.
-	Classes Observe = Observe(lookup.Classes)
-	// SetMisses counts misses by set.
-	SetMisses Observe = Observe(lookup.SetMisses)
-	// UsedBytes counts the bytes of a line touched while cached.
-	UsedBytes Observe = Observe(lookup.UsedBytes)
-)
-
-// ObserveAll is all observations.
-const ObserveAll = Classes | SetMisses | UsedBytes
-
-var observations = []struct {
-	name string
-	flag Observe
-}{{"classes", Classes}, {"sets", SetMisses}, {"bytes", UsedBytes}}
-
-// ParseObserve parses words joined by commas, such as "classes,sets".
-func ParseObserve(text string) (Observe, error) {
-	var all Observe
-next:
-	for word := range strings.SplitSeq(text, ",") {
-		for _, o := range observations {
-			if o.name == word {
-				all |= o.flag
-				continue next
-			}
+// observe returns what Observe names, or an error for an unknown name.
+func (c Config) observe() (all lookup.Observe, err error) {
+	for name := range strings.SplitSeq(c.Observe, ",") {
+		switch {
+		case name == "" && c.Observe == "":
+		case name == "classes":
+			all |= lookup.Classes
+		case name == "sets":
+			all |= lookup.SetMisses
+		case name == "bytes":
+			all |= lookup.UsedBytes
+		default:
+			return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several "+
+				"joined by commas)", name)
 		}
-		return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several "+
-			"joined by commas)", word)
 	}
 	return all, nil
 }
 
-// Names returns the words for the set flags.
-func (o Observe) Names() []string {
-	names := []string{}
-	for _, known := range observations {
-		if o&known.flag != 0 {
-			names = append(names, known.name)
-		}
-	}
-	return names
+// Observes reports whether Observe has this name.
+func (c Config) Observes(name string) bool {
+	return slices.Contains(strings.Split(c.Observe, ","), name)
 }
 
 // A Level is one cache of a hierarchy.
@@ -110,15 +81,35 @@ type Level struct {
 	// the last of several levels, else one.
 	SharedBy int
 	// Source is the origin of the geometry, for reports.
-	Source Source
+	Source string
 	// Modulo allows any set count: a block's set is its number modulo the set count.
 	Modulo bool
-	// Policy chooses the line that a set evicts; LRU by default.
-	Policy Policy
+	// Policy is the replacement policy: it chooses the line that a full set evicts. Empty ways are
+	// filled first, the lowest one first. The policies are:
+	//
+	//   - "lru", or "", evicts the least recently used line.
+	//   - "fifo" evicts the line that was filled first.
+	//   - "random" evicts a line drawn by splitmix64 from Seed.
+	//   - "tree-plru" follows a binary tree of bits that point away from the last touched way. Ways
+	//     must be a power of two.
+	//   - "bit-plru" has a bit for each way, set when touched. When all would be set, the others
+	//     are cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
+	//     not-recently-used.
+	//   - "srrip" has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It
+	//     raises all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et
+	//     al., "High Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)",
+	//     ISCA 2010).
+	Policy string
 	// Seed seeds the random policy.
 	Seed uint64
-	// Inclusion relates the level to those before it; non-inclusive by default.
-	Inclusion Inclusion
+	// Inclusion relates the level to the levels before it:
+	//
+	//   - "non-inclusive", or "": levels are independent, as in Cachegrind.
+	//   - "inclusive" levels hold all that the levels before them hold. An evicted line is
+	//     invalidated there, and written back if dirty.
+	//   - "exclusive" levels hold what the level before them evicted, and nothing that it holds. A
+	//     hit moves the line up; lines evicted there move down.
+	Inclusion string
 	// WriteThrough passes every store on, so lines are never dirty. The default is write-back.
 	WriteThrough bool
 	// NoWriteAllocate passes a store that misses on without a fetch. By default it fetches the
@@ -131,89 +122,32 @@ type Level struct {
 	Prefetch Prefetch
 }
 
-// A Policy is a replacement policy: it chooses the line that a full set evicts. Empty ways are
-// filled first, the lowest one first. The policies are:
-//
-//   - "lru", or "", evicts the least recently used line.
-//   - "fifo" evicts the line that was filled first.
-//   - "random" evicts a line drawn by splitmix64 from the level's Seed.
-//   - "tree-plru" follows a binary tree of bits that point away from the last touched way. Ways
-//     must be a power of two.
-//   - "bit-plru" has a bit for each way, set when touched. When all would be set, the others are
-//     cleared. It evicts the lowest way whose bit is clear. It is also known as MRU or
-//     not-recently-used.
-//   - "srrip" has a 2-bit re-reference prediction for each way: 2 when filled, 0 when hit. It
-//     raises all until one is at 3, and evicts the lowest of these. This is SRRIP-HP (Jaleel et
-//     al., "High Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)",
-//     ISCA 2010).
-type Policy string
-
-var policyNames = []Policy{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
-
-// String returns the policy's name, also of "".
-func (p Policy) String() string { return string(cmp.Or(p, policyNames[0])) }
-
-// UnmarshalText reads a policy's name.
-func (p *Policy) UnmarshalText(text []byte) error { return oneOf(p, "policy", policyNames, text) }
-
-// Inclusion is a level's relation to the levels before it:
-//
-//   - "non-inclusive", or "": levels are independent, as in Cachegrind.
-//   - "inclusive" levels hold all that the levels before them hold. An evicted line is invalidated
-//     there, and written back if dirty.
-//   - "exclusive" levels hold what the level before them evicted, and nothing that it holds. A hit
-//     moves the line up; lines evicted there move down.
-type Inclusion string
-
-const (
-	inclusive Inclusion = "inclusive"
-	exclusive Inclusion = "exclusive"
-)
-
-var inclusionNames = []Inclusion{"non-inclusive", inclusive, exclusive}
-
-// String returns the inclusion's name, also of "".
-func (i Inclusion) String() string { return string(cmp.Or(i, inclusionNames[0])) }
-
-// UnmarshalText reads an inclusion's name.
-func (i *Inclusion) UnmarshalText(text []byte) error {
-	return oneOf(i, "inclusion", inclusionNames, text)
-}
-
 // A Prefetch is a prefetcher. Prefetched lines arrive at once.
 type Prefetch struct {
-	Kind PrefetchKind
+	// Kind is the kind of prefetcher:
+	//
+	//   - "none", or "", fetches nothing ahead.
+	//   - "next-line" fetches the next lines after a miss or the first use of a prefetched line,
+	//     within a 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
+	//   - "stride" watches the addresses of each instruction, or operand of a Nest. Once a stride
+	//     repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based
+	//     Data Prefetching for High-Performance Processors", 1995, reference prediction table).
+	Kind string
 	// Degree is how many lines, or strides, to fetch ahead; 0 means 1.
 	Degree int
 }
 
-// A PrefetchKind is a kind of prefetcher:
-//
-//   - "none", or "", fetches nothing ahead.
-//   - "next-line" fetches the next lines after a miss or the first use of a prefetched line, within
-//     a 4 KiB page (Smith, "Cache Memories", 1982, tagged prefetch).
-//   - "stride" watches the addresses of each instruction, or operand of a Nest. Once a stride
-//     repeats, it fetches up to Degree strides ahead (Chen and Baer, "Effective Hardware-Based Data
-//     Prefetching for High-Performance Processors", 1995, reference prediction table).
-type PrefetchKind string
+// The names of a level's settings. The first one is also "".
+var (
+	policyNames    = []string{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
+	inclusionNames = []string{"non-inclusive", "inclusive", "exclusive"}
+	prefetchNames  = []string{"none", "next-line", "stride"}
+)
 
-var prefetchNames = []PrefetchKind{"none", "next-line", "stride"}
-
-// String returns the prefetcher's name, also of "".
-func (k PrefetchKind) String() string { return string(cmp.Or(k, prefetchNames[0])) }
-
-// UnmarshalText reads a prefetcher's name.
-func (k *PrefetchKind) UnmarshalText(text []byte) error {
-	return oneOf(k, "prefetcher", prefetchNames, text)
-}
-
-// oneOf reads one of some names. The first one is the default.
-func oneOf[T ~string](value *T, what string, names []T, text []byte) error {
-	if *value = T(text); !slices.Contains(names, *value) {
-		return fmt.Errorf("unknown %s %q (want one of %q)", what, text, names)
-	}
-	if *value == names[0] {
-		*value = ""
+// oneOf returns an error unless a name is one of some.
+func oneOf(what string, names []string, name string) error {
+	if name != "" && !slices.Contains(names, name) {
+		return fmt.Errorf("unknown %s %q (want one of %q)", what, name, names)
 	}
 	return nil
 }
@@ -225,22 +159,12 @@ type TLB struct {
 	Entries int
 	Ways    int    // associativity; Entries means fully associative
 	Page    int    // bytes
-	Source  Source // origin of the figures, for reports
+	Source  string // origin of the figures, for reports
 }
 
 // TwoLevels returns Cachegrind's data caches: D1 and LL.
 func TwoLevels(d1, ll Geometry) []Level {
 	return []Level{{Name: "D1", Geometry: d1}, {Name: "LL", Geometry: ll}}
-}
-
-// TwoLevels reduces a configuration to what Cachegrind simulates: I1, the first and last level, and
-// the TLB. Other settings of levels become zero, except SharedBy of the last. Cachegrind needs a
-// power of two of sets, so the last level is rounded.
-func (c Config) TwoLevels() (Config, error) {
-	first, last := c.First().Geometry, c.Last().Geometry.Rounded()
-	levels := TwoLevels(first, last)
-	levels[1].SharedBy = c.Last().SharedBy
-	return Config{I1: c.I1, Levels: levels, TLB: c.TLB}, errors.Join(first.Check(), last.Check())
 }
 
 // Check returns an error, with the level, for what cannot be simulated.
@@ -256,6 +180,9 @@ func (c Config) Check() error {
 			return errors.New("I1 wants a second level for its misses to go to")
 		}
 	}
+	if _, err := c.observe(); err != nil {
+		return err
+	}
 	for i, l := range c.Levels {
 		if err := l.check(i); err != nil {
 			return fmt.Errorf("%s %s: %w", c.name(i), l.Geometry, err)
@@ -267,7 +194,7 @@ func (c Config) Check() error {
 			}
 		}
 	}
-	if c.I1 != (Geometry{}) && c.Levels[1].Inclusion == exclusive {
+	if c.I1 != (Geometry{}) && c.Levels[1].Inclusion == "exclusive" {
 		return fmt.Errorf("%s is exclusive of the level before, so that it cannot serve I1",
 			c.name(1))
 	}
@@ -311,9 +238,9 @@ func (c Config) Clip(bytes int) int {
 }
 
 func (l Level) check(i int) error {
-	err := errors.Join(l.Policy.UnmarshalText([]byte(l.Policy.String())),
-		l.Inclusion.UnmarshalText([]byte(l.Inclusion.String())),
-		l.Prefetch.Kind.UnmarshalText([]byte(l.Prefetch.Kind.String())))
+	err := cmp.Or(oneOf("policy", policyNames, l.Policy),
+		oneOf("inclusion", inclusionNames, l.Inclusion),
+		oneOf("prefetcher", prefetchNames, l.Prefetch.Kind))
 	if err == nil && l.Modulo {
 		err = l.Geometry.check()
 	} else if err == nil {
@@ -326,18 +253,15 @@ func (l Level) check(i int) error {
 		return fmt.Errorf("tree-plru wants ways that are a power of two, not %d", l.Ways)
 	case i == 0 && l.tied():
 		return fmt.Errorf("the first level is %s of nothing", l.Inclusion)
-	case l.WriteThrough && l.Inclusion == exclusive:
+	case l.WriteThrough && l.Inclusion == "exclusive":
 		return errors.New("an exclusive level takes dirty lines from the one before it, so that " +
 			"it cannot be write-through")
-	case l.SharedBy < 0:
-		return fmt.Errorf("shared by %d cores", l.SharedBy)
+	case l.SharedBy < 0 || l.VictimLines < 0 || l.Prefetch.Degree < 0:
+		return fmt.Errorf("shared by %d cores, %d victim lines, prefetch degree %d: one is negative",
+			l.SharedBy, l.VictimLines, l.Prefetch.Degree)
 	case i == 0 && l.SharedBy > 1:
 		return fmt.Errorf("shared by %d cores: each core has a first level of its own", l.SharedBy)
-	case l.VictimLines < 0:
-		return fmt.Errorf("%d victim lines", l.VictimLines)
-	case l.Prefetch.Degree < 0:
-		return fmt.Errorf("prefetch degree %d", l.Prefetch.Degree)
-	case l.Prefetch.Kind.String() != "none" && l.Inclusion == exclusive:
+	case l.prefetches() && l.Inclusion == "exclusive":
 		return errors.New("an exclusive level is filled from the one before it, not by a " +
 			"prefetcher: give that one the prefetcher")
 	}
@@ -358,12 +282,16 @@ func (c Config) checkTLB() error {
 }
 
 // tied reports whether the level depends on those before it.
-func (l Level) tied() bool { return l.Inclusion.String() != "non-inclusive" }
+func (l Level) tied() bool { return cmp.Or(l.Inclusion, inclusionNames[0]) != inclusionNames[0] }
+
+func (l Level) prefetches() bool {
+	return cmp.Or(l.Prefetch.Kind, prefetchNames[0]) != prefetchNames[0]
+}
 
 // isLRU reports whether all levels are independent LRU caches, for a chain.
 func (c Config) isLRU() bool {
 	for _, l := range c.Levels {
-		if l.Policy.String() != "lru" || l.tied() || l.Prefetch.Kind.String() != "none" ||
+		if cmp.Or(l.Policy, policyNames[0]) != policyNames[0] || l.tied() || l.prefetches() ||
 			l.WriteThrough || l.NoWriteAllocate || l.VictimLines > 0 {
 			return false
 		}
@@ -371,24 +299,11 @@ func (c Config) isLRU() bool {
 	return true
 }
 
-func (c Config) plain() bool { return c.isLRU() && c.Observe == 0 }
+func (c Config) plain() bool { return c.isLRU() && c.Observe == "" }
 
 // lone reports whether LRU levels see only each other's misses. Then a level's miss stream is all
 // that the next sees.
 func (c Config) lone() bool { return c.plain() && !c.WriteBacks }
-
-// From returns the configuration with one source.
-func (c Config) From(source Source) Config {
-	c.I1Source = source
-	c.Levels, c.TLB = slices.Clone(c.Levels), slices.Clone(c.TLB)
-	for i := range c.Levels {
-		c.Levels[i].Source = source
-	}
-	for i := range c.TLB {
-		c.TLB[i].Source = source
-	}
-	return c
-}
 
 // First returns the nearest level, D1 in Cachegrind.
 func (c Config) First() Level { return c.Levels[0] }
@@ -448,9 +363,9 @@ func (l Level) policies() policies.Level {
 		Replace: map[string]func(sets, ways int) policies.Policy{"lru": policies.LRU,
 			"fifo": policies.FIFO, "random": policies.Random(l.Seed),
 			"tree-plru": policies.TreePLRU, "bit-plru": policies.BitPLRU,
-			"srrip": policies.SRRIP}[l.Policy.String()],
-		Tie: map[Inclusion]policies.Tie{inclusive: policies.Inclusive,
-			exclusive: policies.Exclusive}[l.Inclusion],
+			"srrip": policies.SRRIP}[cmp.Or(l.Policy, policyNames[0])],
+		Tie: map[string]policies.Tie{"inclusive": policies.Inclusive,
+			"exclusive": policies.Exclusive}[l.Inclusion],
 	}
 	degree := max(l.Prefetch.Degree, 1)
 	switch l.Prefetch.Kind {

@@ -29,7 +29,7 @@ func TestCoverage(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){
 			"classes": TestClassesByDefinition, "lines": TestSmallLines, "passes": TestPassesAreMultiplied,
 			"hierarchies": TestHierarchyDecides, "levels": TestManyLevelsDecide, "steady": TestSteadyByBrute,
-			"policies": TestPoliciesEqualSlow, "plain": TestPlainEqualSlow, "ring": TestSteadyRing,
+			"policies": TestPoliciesEqualSlow, "plain": TestPlainEqualSlow,
 			"programs": TestRunProgram, "reuses": TestReusesByDefinition, "threads": TestThreadsPasses,
 			"reuses of programs": TestReusesOfPrograms,
 		} {

@@ -20,8 +20,8 @@ type Effort struct {
 
 // String returns the effort in words.
 func (e Effort) String() string {
-	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps),
-		timeInWords(e.Time))
+	return fmt.Sprintf("%.0f million references are looked up one by one, which takes about %v",
+		e.LookUps/1e6, e.Time.Round(time.Second))
 }
 
 // And returns the sum of both efforts.
@@ -33,55 +33,10 @@ func (e Effort) And(other Effort) Effort {
 // Check returns an error for more than mostLookUps.
 func (e Effort) Check() error {
 	if e.LookUps > mostLookUps {
-		over := ""
-		if inWords(e.LookUps) == inWords(mostLookUps) {
-			over = "just over "
-		}
-		return fmt.Errorf("%s%v: want at most %s, fewer passes or a smaller shape", over, e,
-			inWords(mostLookUps))
+		return fmt.Errorf("%v: want at most %.0f million, fewer passes or a smaller shape", e,
+			mostLookUps/1e6)
 	}
 	return nil
-}
-
-// inWords formats a large number with two or three digits: "320 million".
-func inWords(n float64) string {
-	for _, power := range []struct {
-		of   float64
-		name string
-	}{{1e18, " quintillion"}, {1e15, " quadrillion"}, {1e12, " trillion"}, {1e9, " billion"},
-		{1e6, " million"}} {
-		if n >= 0.9995*power.of { // 999.5 million is a billion
-			return twoDigits(n/power.of) + power.name
-		}
-	}
-	return twoDigits(n)
-}
-
-// timeInWords formats a duration: "about 3 hours".
-func timeInWords(t time.Duration) string {
-	const day = 24 * time.Hour
-	const year = 365 * day
-	unit, of := "seconds", time.Second
-	switch {
-	case t > 100*year:
-		return "over a century"
-	case t > year:
-		unit, of = "years", year
-	case t > 2*day:
-		unit, of = "days", day
-	case t > 2*time.Hour:
-		unit, of = "hours", time.Hour
-	case t > 2*time.Minute:
-		unit, of = "minutes", time.Minute
-	}
-	return fmt.Sprintf("about %s %s", twoDigits(float64(t)/float64(of)), unit)
-}
-
-func twoDigits(n float64) string {
-	if n < 9.95 {
-		return fmt.Sprintf("%.2g", n)
-	}
-	return fmt.Sprintf("%.0f", n)
 }
 
 // Effort estimates the cost of RunPasses, without summaries, whose work is not known beforehand. A

@@ -38,7 +38,7 @@ func Example() {
 	c := h.Counts()
 	fmt.Println("reads", c.Dr, "D1 misses", c.D1mr, "LL misses", c.DLmr)
 	for _, l := range h.Levels() {
-		fmt.Printf("%s: %.2f%% of %d references missed\n", l.Name, 100*l.MissRate(), l.Refs())
+		fmt.Printf("%s: %.2f%% of %d references missed\n", l.Name, 100*float64(l.Misses())/float64(l.Refs()), l.Refs())
 	}
 	// Output:
 	// reads 1048576 D1 misses 1048576 LL misses 65536

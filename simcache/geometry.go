@@ -167,17 +167,4 @@ func (g Geometry) check() error {
 	return nil
 }
 
-// Rounded makes the set count a power of two, as Cachegrind does for the CPU's last level
-// (cachegrind/cg_arch.c, maybe_tweak_LLc). It takes the power of two below, and the ways that best
-// keep the size: 37486592 B, 11-way, 64 B lines become 37748736 B, 18-way.
-func (g Geometry) Rounded() Geometry {
-	if g.Ways <= 0 || g.Line <= 0 || g.Sets() <= 0 || isPowerOfTwo(g.Sets()) {
-		return g
-	}
-	sets := g.Sets()
-	below := 1 << (bits.Len(uint(sets)) - 1)
-	ways := int(0.5 + float64(g.Ways)*float64(sets)/float64(below))
-	return Geometry{Size: below * ways * g.Line, Ways: ways, Line: g.Line}
-}
-
 func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }

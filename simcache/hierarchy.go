@@ -1,6 +1,8 @@
 package simcache
 
 import (
+	"fmt"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/exact"
@@ -31,22 +33,27 @@ func (c Counts) D1Misses() uint64 { return c.D1mr + c.D1mw }
 func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
 
 // Sub returns c minus b, event by event.
-func (c Counts) Sub(b Counts) Counts {
-	return Counts{c.Ir - b.Ir, c.I1mr - b.I1mr, c.ILmr - b.ILmr,
-		c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw,
-		c.DLmw - b.DLmw}
-}
+func (c Counts) Sub(b Counts) Counts { return c.plus(b, ^uint64(0)) } // -1
 
 // Add returns the sum of c and b, event by event.
-func (c Counts) Add(b Counts) Counts {
-	return Counts{c.Ir + b.Ir, c.I1mr + b.I1mr, c.ILmr + b.ILmr,
-		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw,
-		c.DLmw + b.DLmw}
+func (c Counts) Add(b Counts) Counts { return c.plus(b, 1) }
+
+// plus adds n times b, modulo 2^64.
+func (c Counts) plus(b Counts, n uint64) Counts {
+	return Counts{c.Ir + n*b.Ir, c.I1mr + n*b.I1mr, c.ILmr + n*b.ILmr,
+		c.Dr + n*b.Dr, c.D1mr + n*b.D1mr, c.DLmr + n*b.DLmr,
+		c.Dw + n*b.Dw, c.D1mw + n*b.D1mw, c.DLmw + n*b.DLmw}
 }
 
-func (c Counts) times(n uint64) Counts {
-	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n,
-		c.D1mw * n, c.DLmw * n}
+// String returns the counts by Cachegrind's names: "Dr=16 D1mr=3 DLmr=1 Dw=0 D1mw=0 DLmw=0". Counts
+// of instructions come first, if any.
+func (c Counts) String() string {
+	data := fmt.Sprintf("Dr=%d D1mr=%d DLmr=%d Dw=%d D1mw=%d DLmw=%d", c.Dr, c.D1mr, c.DLmr, c.Dw,
+		c.D1mw, c.DLmw)
+	if c.Ir == 0 {
+		return data
+	}
+	return fmt.Sprintf("Ir=%d I1mr=%d ILmr=%d %s", c.Ir, c.I1mr, c.ILmr, data)
 }
 
 // LevelCounts are the events at one level.
@@ -72,18 +79,18 @@ type LevelCounts struct {
 	Prefetches uint64 `json:"prefetches,omitzero"`
 	Useful     uint64 `json:"useful,omitzero"`
 	Useless    uint64 `json:"useless,omitzero"`
-	// With Classes: misses by cause. A miss is compulsory if an infinite cache misses too: no
+	// With "classes": misses by cause. A miss is compulsory if an infinite cache misses too: no
 	// earlier reference fetched its line. (Without write-allocate, a store miss does not fetch.) It
 	// is a capacity miss if a fully associative LRU cache of the level's size misses too. Other
 	// misses are conflict misses.
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
-	// With Classes: references of nests, by their lines' last touch.
+	// With "classes": references of nests, by their lines' last touch.
 	Reuses []Reuse `json:"reuses,omitempty"`
-	// With SetMisses: lookups that missed, by set.
+	// With "sets": lookups that missed, by set.
 	SetMisses []uint64 `json:"setMisses,omitempty"`
-	// With UsedBytes: bytes of the lines brought in, and how many of them references touched.
+	// With "bytes": bytes of the lines brought in, and how many of them references touched.
 	BytesFilled uint64 `json:"bytesFilled,omitzero"`
 	BytesUsed   uint64 `json:"bytesUsed,omitzero"`
 }
@@ -163,25 +170,23 @@ func (c Config) pages() Config {
 }
 
 func (c Config) engine() engine.Engine {
+	observe, _ := c.observe() // Check has returned its error
 	if !c.isLRU() {
 		var levels []policies.Level
 		for _, l := range c.Levels {
 			levels = append(levels, l.policies())
 		}
-		e := policies.New(levels, c.WriteBacks, lookup.Observe(c.Observe))
+		e := policies.New(levels, c.WriteBacks, observe)
 		if c.Brute {
 			e.Brute()
 		}
 		return e
 	}
-	var levels []engine.Level
-	for _, l := range c.Levels {
-		levels = append(levels, l.shape())
-	}
-	if c.Brute || c.ZeroTags || c.WriteBacks || c.Observe != 0 {
+	levels := c.shapes()
+	if c.Brute || c.ZeroTags || c.WriteBacks || observe != 0 {
 		// exact supports neither a block in every way nor dirty lines nor observation.
 		return lookup.New(levels, lookup.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks,
-			Brute: c.Brute, Cores: c.Cores, Observe: lookup.Observe(c.Observe)})
+			Brute: c.Brute, Cores: c.Cores, Observe: observe})
 	}
 	return exact.New(levels, c.Cores)
 }
@@ -375,13 +380,12 @@ func (t *totals) counts() Counts {
 // Levels returns the counts so far at each data level, the nearest first.
 func (h *Hierarchy) Levels() []LevelCounts {
 	h.tally()
-	levels := h.total.levels()
+	levels := h.total.levels(h.config.name)
 	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // these belong to I1
 	for i, besides := range h.besides() {
 		for _, e := range h.extra {
 			besides.Repeat(e.before[i], e.after[i], e.times)
 		}
-		levels[i].Name = h.config.name(i)
 		levels[i].add(besides)
 	}
 	return levels
@@ -406,18 +410,15 @@ func (h *Hierarchy) TLBs() []LevelCounts {
 	h.tally()
 	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads],
 		h.total.refs[engine.Stores]
-	levels := h.pages.levels()
-	for i := range levels {
-		levels[i].Name = h.config.TLB[i].name(i)
-	}
-	return levels
+	return h.pages.levels(func(i int) string { return h.config.TLB[i].name(i) })
 }
 
-func (t *totals) levels() []LevelCounts {
+func (t *totals) levels(name func(i int) string) []LevelCounts {
 	levels := make([]LevelCounts, len(t.misses[engine.Loads]))
 	refs := t.refs
 	for i := range levels {
 		l := &levels[i]
+		l.Name = name(i)
 		l.Reads, l.Writes, l.Fetches = refs[engine.Loads], refs[engine.Stores], refs[engine.Fetches]
 		for sort := range engine.Sorts {
 			refs[sort] = t.misses[sort][i]
@@ -435,6 +436,6 @@ func (l *LevelCounts) add(b engine.Besides) {
 	l.Prefetches, l.Useful, l.Useless = b.Prefetches, b.Useful, b.Useless
 	l.Compulsory, l.Capacity, l.Conflict = b.Compulsory, b.Capacity, b.Conflict
 	l.SetMisses = b.SetMisses
-	l.Reuses = reusesOf(b.Reuses)
+	l.Reuses = b.Reuses
 	l.BytesFilled, l.BytesUsed = b.BytesFilled, b.BytesUsed
 }

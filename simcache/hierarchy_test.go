@@ -482,12 +482,12 @@ func TestSteadyPassByBrute(t *testing.T) {
 		if d.One(4) {
 			nests = []nest.Nest{transposed(d)}
 		}
-		got, err := SteadyPass(c, nests...)
+		got, err := SteadyPass(c, nests)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Brute = true
-		want, err := SteadyPass(c, nests...)
+		want, err := SteadyPass(c, nests)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func TestSmallLines(t *testing.T) {
 				sum[r] = sum[r].Add(more)
 			}
 		}
-		if steady, err := SteadyPass(c, n); err != nil || steady != total([][]Counts{countsOf(n, last, len(shapes))}) {
+		if steady, err := SteadyPass(c, []nest.Nest{n}); err != nil || steady != total([][]Counts{countsOf(n, last, len(shapes))}) {
 			t.Fatalf("seed %d, %v, %v: a steady pass is %v (%v), want %v", seed, c.Levels, n, steady, err, last)
 		}
 		threads, err := NewThreads(c, [][]nest.Nest{{n}})
@@ -53,7 +53,7 @@ func TestSmallLines(t *testing.T) {
 		if c.WriteBacks = true; c.Check() == nil {
 			backs(t, c, n)
 		}
-		for _, how := range []Config{{}, {Brute: true}, {Cores: 3}, {Observe: ObserveAll}, {Observe: SetMisses}} {
+		for _, how := range []Config{{}, {Brute: true}, {Cores: 3}, {Observe: all}, {Observe: "sets"}} {
 			how.Levels = c.Levels
 			check := func(what string, count func(*Hierarchy) ([]Counts, error), want []Counts) {
 				h, err := NewHierarchy(how)
@@ -89,7 +89,7 @@ func backs(t *testing.T, c Config, n nest.Nest) {
 			t.Fatal(err)
 		}
 		levels[i] = h.Levels()
-		c.Observe = SetMisses
+		c.Observe = "sets"
 	}
 	for i, l := range levels[0] {
 		other := levels[1][i]

@@ -3,7 +3,6 @@ package simcache
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -11,25 +10,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/exact"
 )
 
-// CheckPasses refuses a number of passes over nests if all their references, or the bytes that
+// CheckPasses refuses a number of passes over a program if all their references, or the bytes that
 // they may move if bytes are counted, exceed 63 bits.
-func (c Config) CheckPasses(passes int, nests ...nest.Nest) error {
-	references := uint64(0) // of a pass
-	for _, n := range nests {
-		if err := n.Check(); err != nil {
-			return err
-		}
-		sum, carry := bits.Add64(references, uint64(n.Iterations())*uint64(len(n.Operands)), 0)
-		if carry != 0 {
-			return fmt.Errorf("%d nests make more references than 64 bits count", len(nests))
-		}
-		references = sum
-	}
-	return c.checkPasses(passes, references)
-}
-
-// CheckProgram does the same for passes over a program.
-func (c Config) CheckProgram(passes int, p nest.Program) error {
+func (c Config) CheckPasses(passes int, p nest.Program) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
@@ -54,7 +37,7 @@ func (e *PassesError) Error() string { return fmt.Sprintf("passes %d: %s", e.Pas
 func (c Config) checkPasses(passes int, references uint64) error {
 	limit, what := uint64(math.MaxInt), "them" // of all
 	for _, l := range c.Levels {
-		if c.WriteBacks || c.Observe&UsedBytes != 0 {
+		if c.WriteBacks || c.Observes("bytes") {
 			limit = min(limit, math.MaxInt/uint64(4*l.Line)) // two lines in, and two out
 			what = "the bytes that they may move"
 		}
@@ -75,9 +58,9 @@ func (c Config) checkPasses(passes int, references uint64) error {
 
 // RunPasses simulates a number of passes over nests, one nest after the other. It returns the
 // counts of each operand of each nest in all passes. Once all further passes are alike (see
-// [SteadyPass]), it multiplies. It refuses what Config.CheckPasses and Run refuse.
+// [SteadyPass]), it multiplies. It refuses what CheckPasses and Run refuse.
 func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
-	if err := h.config.CheckPasses(passes, nests...); err != nil {
+	if err := h.config.CheckPasses(passes, nest.Sequence(nests...)); err != nil {
 		return nil, err
 	}
 	if h.loops(passes, nests) {
@@ -136,7 +119,7 @@ func add(sums [][]Counts, counts [][][]Counts, last int) {
 		}
 		for k, operands := range pass {
 			for r, c := range operands {
-				sums[k][r] = sums[k][r].Add(c.times(times))
+				sums[k][r] = sums[k][r].plus(c, times)
 			}
 		}
 	}
@@ -168,7 +151,13 @@ func (h *Hierarchy) settled() int {
 // Two observations save passes. If the first pass misses in D1 as often as the second, it misses in
 // the same places, and the stream of the second level repeats one pass earlier. If the second of
 // two levels has no misses in the second pass, the same stream misses nothing again.
-func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
+//
+// The pass is over the nests of one thread, or of several (see Threads).
+func SteadyPass(c Config, threads ...[]nest.Nest) (Counts, error) {
+	if len(threads) > 1 {
+		return steadyThreads(c, threads)
+	}
+	nests := slices.Concat(threads...)
 	if !c.isSimple(nests) {
 		return c.steady(len(c.Levels)+1, nests)
 	}

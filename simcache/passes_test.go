@@ -28,7 +28,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 			c.Levels = append(c.Levels, Level{Geometry: Geometry{ways * line << d(5), ways, line}})
 		}
 		if d.One(2) {
-			c.Observe = Observe(d(int(ObserveAll) + 1))
+			c.Observe = someOf(d(8))
 		}
 		if d.One(3) {
 			c.TLB = []TLB{{Entries: 4, Ways: 2, Page: 4096}, {Entries: 8, Ways: 8, Page: 4096}}
@@ -56,7 +56,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 			t.Fatalf("seed %d, %+v, nests %+v, %d passes:\n%s, want\n%s", seed, c, nests, passes, got, want)
 		}
 		if passes > some.settled() {
-			meet(fmt.Sprintf("passes left out: write-backs %t, observed %t, TLB %t", c.WriteBacks, c.Observe != 0, c.TLB != nil), 1)
+			meet(fmt.Sprintf("passes left out: write-backs %t, observed %t, TLB %t", c.WriteBacks, c.Observe != "", c.TLB != nil), 1)
 		}
 	}
 }
@@ -97,9 +97,9 @@ func TestManyPasses(t *testing.T) {
 		{Trips: []int{2}, Operands: []nest.Operand{enginetest.Operand(0, 4, 1<<20)}},
 		{Trips: []int{1}, Operands: []nest.Operand{enginetest.Operand(1<<21, 4, 0)}},
 	}
-	for _, c := range []Config{{}, {WriteBacks: true}, {Observe: ObserveAll}} {
+	for _, c := range []Config{{}, {WriteBacks: true}, {Observe: all}} {
 		most := math.MaxInt / 3 // three lines of one set of D1
-		if c.Observe != 0 || c.WriteBacks {
+		if c.Observe != "" || c.WriteBacks {
 			most = math.MaxInt / (4 * 64) / 3
 		}
 		c.Levels = []Level{{Geometry: Geometry{128, 2, 64}}, {Geometry: Geometry{512, 8, 64}}}

@@ -1,6 +1,7 @@
 package simcache
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -241,7 +242,7 @@ func newSlow(c Config) *slow {
 	s := &slow{dirty: c.WriteBacks}
 	for i, l := range c.Levels {
 		seed := l.Seed
-		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, classes: c.Observe != 0,
+		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, classes: c.Observe != "",
 			policies: map[uint64]slowPolicy{}, random: &seed,
 			counts: LevelCounts{Name: c.name(i), SetMisses: make([]uint64, l.Sets())}, known: map[uint64]bool{}, learned: map[int]*slowStride{}})
 	}
@@ -612,7 +613,7 @@ func (l *slowLevel) result() LevelCounts {
 func randomConfig(r *rand.Rand) Config {
 	pick := func(of int) int { return r.IntN(of) * r.IntN(2) } // 0 in half of the cases
 	for {
-		c := Config{Observe: Classes | SetMisses | UsedBytes, WriteBacks: r.IntN(8) > 0}
+		c := Config{Observe: all, WriteBacks: r.IntN(8) > 0}
 		small := []int{32, 32, 1 << r.IntN(6)}[r.IntN(3)]
 		for range 1 + r.IntN(3) {
 			ways := 1 + r.IntN(8)
@@ -641,7 +642,7 @@ func randomConfig(r *rand.Rand) Config {
 // plain leaves of a configuration what needs no more than lines of one size: policies,
 // inclusion, write-backs; or now and then one thing more.
 func plain(r *rand.Rand, c Config) Config {
-	c.Observe = 0
+	c.Observe = ""
 	more := r.IntN(15) // the number of what stays
 	for i := range c.Levels {
 		l := &c.Levels[i]
@@ -679,8 +680,8 @@ func TestPlainEqualSlow(t *testing.T) {
 			continue
 		}
 		for _, l := range c.Levels {
-			meet("levels "+l.Policy.String(), 1)
-			meet("levels "+l.Inclusion.String(), 1)
+			meet("levels "+cmp.Or(l.Policy, "lru"), 1)
+			meet("levels "+cmp.Or(l.Inclusion, "non-inclusive"), 1)
 		}
 		compareWithSlow(t, seed, r, c)
 	}
@@ -726,7 +727,7 @@ func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config) {
 		h.Access(kind, addr, size)
 		model.access(kind, addr, uint64(size))
 	}
-	if c.Observe == 0 {
+	if c.Observe == "" {
 		runWithSlow(t, r, h, model, span)
 	}
 	for i, got := range h.Levels() {
@@ -741,7 +742,7 @@ func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config) {
 		if !c.WriteBacks {
 			want.BytesIn, want.BytesOut = 0, 0
 		}
-		if c.Observe == 0 {
+		if c.Observe == "" {
 			want.SetMisses, want.Compulsory, want.Capacity, want.Conflict, want.BytesFilled, want.BytesUsed = nil, 0, 0, 0, 0, 0
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -813,7 +814,7 @@ func TestPoliciesEqualChain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Observe = SetMisses
+		c.Observe = "sets"
 		observed, err := NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)
@@ -940,7 +941,7 @@ func TestPrefetchesBehindALevel(t *testing.T) {
 
 // TestStoresPastAnExclusiveLevel: it keeps no store that misses, so that each is compulsory again.
 func TestStoresPastAnExclusiveLevel(t *testing.T) {
-	h, err := NewHierarchy(Config{Observe: Classes, Levels: []Level{{Geometry: Geometry{1024, 2, 64}, NoWriteAllocate: true},
+	h, err := NewHierarchy(Config{Observe: "classes", Levels: []Level{{Geometry: Geometry{1024, 2, 64}, NoWriteAllocate: true},
 		{Geometry: Geometry{4096, 4, 64}, Inclusion: "exclusive"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -6,14 +6,14 @@ import (
 )
 
 // RunProgram simulates passes over a program on the caches' present contents. It returns each
-// access's counts over all passes, or the error of Config.CheckProgram. It decides how many
+// access's counts over all passes, or the error of Config.CheckPasses. It decides how many
 // accesses to look up, and multiplies passes that repeat.
 //
 // On independent LRU levels that are empty, or hold what earlier programs left, package
 // simcache/internal/exact counts programs by summaries of regions. Otherwise every access is looked
 // up.
 func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
-	if err := h.config.CheckProgram(passes, p); err != nil {
+	if err := h.config.CheckPasses(passes, p); err != nil {
 		return nil, err
 	}
 	if n, is := p.Nest(); is && h.loops(passes, []nest.Nest{n}) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
@@ -37,7 +38,7 @@ func TestRunProgram(t *testing.T) {
 		configs := []Config{c, c, c, c}
 		configs[1].Brute = true
 		configs[2].WriteBacks, configs[3].WriteBacks = true, true
-		configs[3].Observe = ObserveAll
+		configs[3].Observe = all
 		if configs[2].Check() != nil { // levels whose lines differ
 			configs = configs[:2]
 		}
@@ -123,22 +124,22 @@ type spot struct {
 }
 
 // since is how a spot comes after another, by the definition of Since.
-func (p spot) since(before *spot) (Since, int) {
+func (p spot) since(before *spot) (engine.Since, int) {
 	switch {
 	case before == nil:
-		return Never, 0
+		return engine.Never, 0
 	case before.pass != p.pass:
-		return EarlierPass, 0
+		return engine.EarlierPass, 0
 	}
 	for d := range p.loops {
 		if d == len(before.loops) || before.loops[d] != p.loops[d] {
-			return ThisPass, d
+			return engine.ThisPass, d
 		}
 		if before.vars[d] != p.vars[d] {
-			return ThisLoop, d
+			return engine.ThisLoop, d
 		}
 	}
-	return ThisIteration, 0
+	return engine.ThisIteration, 0
 }
 
 // TestReusesOfPrograms holds the counts of one level of LRU to what a list of all
@@ -147,13 +148,13 @@ func TestReusesOfPrograms(t *testing.T) {
 	t.Parallel()
 	type key struct {
 		op    int
-		since Since
+		since engine.Since
 		loop  int
 	}
 	type sum struct{ refs, misses, lines uint64 }
 	for seed := range uint64(enginetest.Cases(600)) {
 		d := enginetest.Random(seed, 52)
-		c := Config{Observe: Classes, Levels: []Level{{Geometry: Geometry{Size: 2048, Ways: 2, Line: 32}}}}
+		c := Config{Observe: "classes", Levels: []Level{{Geometry: Geometry{Size: 2048, Ways: 2, Line: 32}}}}
 		h, err := NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func TestReusesOfPrograms(t *testing.T) {
 							touched = append(touched, end)
 						}
 						s := want[key{op, since, loop}]
-						if since != Never && (s.refs == 0 || s.misses == 0 && missed > 0) {
+						if since != engine.Never && (s.refs == 0 || s.misses == 0 && missed > 0) {
 							lines := map[uint64]bool{}
 							for _, b := range touched[after[lost]:] {
 								lines[b] = true

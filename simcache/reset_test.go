@@ -19,7 +19,7 @@ func TestReset(t *testing.T) {
 		"brute":       {Levels: small, Brute: true},
 		"zero tags":   {Levels: small, ZeroTags: true, I1: geometry(t, "1024,2,64")},
 		"write-backs": {Levels: small, WriteBacks: true},
-		"observed":    {Levels: small, Observe: simcache.ObserveAll},
+		"observed":    {Levels: small, Observe: "classes,sets,bytes"},
 	} {
 		kept, err := simcache.NewHierarchy(config)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 )
 
@@ -18,21 +19,21 @@ type place struct {
 }
 
 // since is how a place comes after another, by the definition of Since.
-func (p place) since(before *place) (Since, int) {
+func (p place) since(before *place) (engine.Since, int) {
 	switch {
 	case before == nil:
-		return Never, 0
+		return engine.Never, 0
 	case before.pass != p.pass:
-		return EarlierPass, 0
+		return engine.EarlierPass, 0
 	case before.nest != p.nest:
-		return ThisPass, 0
+		return engine.ThisPass, 0
 	}
 	for l, i := range p.index {
 		if i != before.index[l] {
-			return ThisLoop, l
+			return engine.ThisLoop, l
 		}
 	}
-	return ThisIteration, 0
+	return engine.ThisIteration, 0
 }
 
 // TestReusesByDefinition walks random nests, some more than once, with a list of
@@ -41,7 +42,7 @@ func TestReusesByDefinition(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 12))
-		c := Config{Observe: Classes, Levels: []Level{{Geometry: randomSmall(r), NoWriteAllocate: r.IntN(4) == 0}, {Geometry: randomSmall(r)}}}
+		c := Config{Observe: "classes", Levels: []Level{{Geometry: randomSmall(r), NoWriteAllocate: r.IntN(4) == 0}, {Geometry: randomSmall(r)}}}
 		if r.IntN(3) == 0 {
 			c.Levels[1].Line, c.Levels[1].Size = 64, 2*c.Levels[1].Size
 		}
@@ -61,7 +62,7 @@ func TestReusesByDefinition(t *testing.T) {
 		for level, l := range h.Levels() {
 			got := map[string]Reuse{}
 			for _, r := range l.Reuses {
-				meet("nests: misses since "+string(r.Since), r.Misses())
+				meet("nests: misses since "+fmt.Sprint(r.Since), r.Misses())
 				got[fmt.Sprint(r.Nest, r.Operand, r.Since, r.Loop)] = r
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want[level]) {
@@ -153,7 +154,7 @@ func (d *diary) refer(id, op int, operand nest.Operand, addr uint64, here *place
 		r.Capacity += c.counts[1] - before[1]
 		r.Conflict += c.counts[2] - before[2]
 		missed := c.counts != before
-		if since != Never && (r.Refs == 1 || was == 0 && missed) {
+		if since != engine.Never && (r.Refs == 1 || was == 0 && missed) {
 			between := map[uint64]bool{}
 			for _, b := range d.lines[d.after[lost]:] {
 				between[b] = true

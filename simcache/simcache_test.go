@@ -167,7 +167,7 @@ func TestSteady(t *testing.T) {
 				}
 				pass = append(pass, model.counts.Sub(before))
 			}
-			got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
+			got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests)
 			if err != nil || got != pass[2] || got != pass[3] || got != pass[4] {
 				t.Fatalf("%s, seed %d, %v, %v: steady %+v (%v), passes are %+v", name, seed, ll, nests, got, err, pass)
 			}
@@ -201,7 +201,7 @@ func TestPageLevels(t *testing.T) {
 			misses := beside.TLBs()[len(tlb)-1].Misses()
 			before, want = misses, misses-before
 		}
-		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.PageLevels(tlb)}, nests...)
+		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.PageLevels(tlb)}, nests)
 		if err != nil || got.LLMisses() != want {
 			t.Fatalf("seed %d, %v: %d misses, want %d (%v)", seed, tlb, got.LLMisses(), want, err)
 		}
@@ -292,13 +292,6 @@ func TestNestRefusals(t *testing.T) {
 }
 
 func TestGeometry(t *testing.T) {
-	odd := simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}
-	if got := odd.Rounded().String(); got != "37748736,18,64" {
-		t.Errorf("%v rounds to %s, Cachegrind to 37748736,18,64", odd, got)
-	}
-	if g := geometry(t, "49152,12,64"); g.Rounded() != g {
-		t.Errorf("%v with its 64 sets rounds to %v", g, g.Rounded())
-	}
 	if got, want := geometry(t, "1.25MiB,10,64B"), (simcache.Geometry{Size: 1310720, Ways: 10, Line: 64}); got != want {
 		t.Errorf("1.25MiB,10,64B is %v, want %v", got, want)
 	}
@@ -322,28 +315,6 @@ func TestGeometry(t *testing.T) {
 		if _, err := simcache.ParseGeometry(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
-	}
-}
-
-// TestSummary compares with lines that Cachegrind 3.19 printed for data without
-// instruction misses to speak of.
-func TestSummary(t *testing.T) {
-	got := simcache.Counts{Dr: 4097, D1mr: 257, DLmr: 256, Dw: 4097, D1mw: 257, DLmw: 257}.DataSummary()
-	for _, want := range []string{
-		"D   refs:      8,194  (4,097 rd   + 4,097 wr)\n",
-		"D1  misses:      514  (  257 rd   +   257 wr)\n",
-		"LLd misses:      513  (  256 rd   +   257 wr)\n",
-		"D1  miss rate:   6.3% (  6.3%     +   6.3%  )\n",
-		"LLd miss rate:   6.3% (  6.2%     +   6.3%  )\n",
-		"LL refs:         514  (  257 rd   +   257 wr)\n",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no line %q in\n%s", want, got)
-		}
-	}
-	// 3 of 16 are 18.75%, which Cachegrind truncates; without writes, 0 of 1.
-	if got := (simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}).DataSummary(); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
-		t.Errorf("18.75%% is printed as\n%s", got)
 	}
 }
 
@@ -377,7 +348,7 @@ func FuzzParseGeometry(f *testing.F) {
 // TestNoAllocation: once warm, an access allocates nothing in either engine.
 func TestNoAllocation(t *testing.T) {
 	plain := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"), geometry(t, "8192,4,64"))}
-	deep := simcache.Config{WriteBacks: true, Observe: simcache.SetMisses | simcache.UsedBytes, TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}}, Levels: []simcache.Level{
+	deep := simcache.Config{WriteBacks: true, Observe: "sets,bytes", TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}}, Levels: []simcache.Level{
 		{Geometry: geometry(t, "1024,2,64"), Policy: "tree-plru", VictimLines: 2, Prefetch: simcache.Prefetch{Kind: "stride", Degree: 2}},
 		{Geometry: geometry(t, "4096,4,64"), Inclusion: "exclusive"},
 		{Geometry: geometry(t, "16384,4,64"), Policy: "srrip", Prefetch: simcache.Prefetch{Kind: "next-line"}},

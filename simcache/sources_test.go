@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -22,7 +20,7 @@ func TestAccessAll(t *testing.T) {
 		"plain":       {Levels: levels},
 		"modulo":      {Levels: odd},
 		"write-backs": {Levels: levels, WriteBacks: true},
-		"classes":     {Levels: levels, Observe: simcache.Classes},
+		"classes":     {Levels: levels, Observe: "classes"},
 		"TLB":         {Levels: levels, TLB: tlb[:1]},
 		"modulo TLB":  {Levels: levels, TLB: tlb},
 	} {
@@ -75,18 +73,4 @@ func hierarchyOf(t *testing.T, c simcache.Config) *simcache.Hierarchy {
 		t.Fatal(err)
 	}
 	return h
-}
-
-// TestSumLines: places are apart by function, file and number, those that miss most first.
-func TestSumLines(t *testing.T) {
-	reads := func(refs, misses uint64) simcache.Counts { return simcache.Counts{Dr: refs, D1mr: misses} }
-	got := simcache.SumLines([]simcache.Line{
-		{"f", "a.c", 1, reads(5, 0)}, {"f", "a.c", 2, reads(9, 1)}, {"g", "a.c", 1, reads(7, 0)},
-		{"f", "a.c", 1, reads(1, 2)}, {"f", "b.c", 1, reads(8, 0)},
-	})
-	want := []simcache.Line{{"f", "a.c", 1, reads(6, 2)}, {"f", "a.c", 2, reads(9, 1)},
-		{"f", "b.c", 1, reads(8, 0)}, {"g", "a.c", 1, reads(7, 0)}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
 }

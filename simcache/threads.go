@@ -75,22 +75,22 @@ func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
 			canonical[i] = append(canonical[i], n.Canonical())
 		}
 	}
-	var levels []engine.Level
 	var shared []int
-	for i, l := range c.Levels {
-		levels, shared = append(levels, l.shape()), append(shared, c.sharedBy(i))
+	for i := range c.Levels {
+		shared = append(shared, c.sharedBy(i))
 	}
-	t.engine = lookup.NewThreads(levels, shared, canonical)
+	t.engine = lookup.NewThreads(c.shapes(), shared, canonical)
 	for sort := range engine.Sorts {
-		t.total.misses[sort] = make([]uint64, len(levels))
+		t.total.misses[sort] = make([]uint64, len(c.Levels))
 	}
 	return t, nil
 }
 
 // RunPasses simulates passes of all threads and returns the counts by thread, nest and operand, or
-// the error of Config.CheckPasses. Once passes repeat (see SteadyThreads), the last is multiplied.
+// the error of Config.CheckPasses. Once passes repeat (see SteadyPass), the last is multiplied.
 func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
-	if err := t.config.CheckPasses(passes, slices.Concat(t.nests...)...); err != nil {
+	if err := t.config.CheckPasses(passes,
+		nest.Sequence(slices.Concat(t.nests...)...)); err != nil {
 		return nil, err
 	}
 	all := make([][][]Counts, len(t.nests))
@@ -127,10 +127,14 @@ func (t *Threads) pass(times int) [][][]Counts {
 	return all
 }
 
-// Effort estimates the cost of RunPasses.
+// Effort estimates the cost of RunPasses. References that stay in a first-level line count once.
 func (t *Threads) Effort(passes int) (effort Effort) {
-	lookUps := float64(min(passes, t.settled())) * EffortOfThreads(t.config, t.nests)
-	effort.add(lookUps, lookUps/5e7)
+	chain := lookup.New([]engine.Level{t.config.First().shape()}, lookup.Options{})
+	for _, n := range slices.Concat(t.nests...) {
+		lookUps, _ := chain.Effort([]nest.Nest{n.Canonical()}, 1)
+		lookUps *= float64(min(passes, t.settled()))
+		effort.add(lookUps, lookUps/5e7)
+	}
 	return effort
 }
 
@@ -138,52 +142,24 @@ func (t *Threads) Effort(passes int) (effort Effort) {
 func (t *Threads) Counts() Counts { return t.total.counts() }
 
 // Levels returns the counts so far at each level, over all threads' caches.
-func (t *Threads) Levels() []LevelCounts {
-	levels := t.total.levels()
-	for i := range levels {
-		levels[i].Name = t.config.name(i)
-	}
-	return levels
-}
+func (t *Threads) Levels() []LevelCounts { return t.total.levels(t.config.name) }
 
 // Work returns the number of references looked up.
 func (t *Threads) Work() uint64 { return t.engine.Work() }
 
-// SteadyThreads counts one pass of threads in the steady state, as SteadyPass does for one thread.
-// All passes have the same turns, so a level repeats one pass after its input does. It returns the
-// error of NewThreads.
-func SteadyThreads(c Config, threads [][]nest.Nest) (Counts, error) {
+// steadyThreads is SteadyPass for threads. All passes have the same turns, so a level repeats one
+// pass after its input does.
+func steadyThreads(c Config, threads [][]nest.Nest) (pass Counts, err error) {
 	t, err := NewThreads(c, threads)
 	if err != nil {
-		return Counts{}, err
+		return pass, err
 	}
-	var sum Counts
-	var first []LevelCounts
-	for pass := range t.settled() {
-		sum = Counts{}
-		for _, nests := range t.pass(1) {
-			sum = sum.Add(total(nests))
-		}
-		if pass == 0 {
-			first = t.Levels()
-		}
-		if pass == 1 && twice(t.Levels(), first) {
-			break
-		}
+	for range t.settled() {
+		before := t.Counts()
+		t.pass(1)
+		pass = t.Counts().Sub(before)
 	}
-	return sum, nil
-}
-
-// twice reports whether both passes missed at each level but the last exactly twice the misses of
-// the first. Then they missed in the same places. So the last level had equal inputs, and misses in
-// all later passes as in the second.
-func twice(both, first []LevelCounts) bool {
-	for i := range len(first) - 1 {
-		if both[i].Misses() != 2*first[i].Misses() {
-			return false
-		}
-	}
-	return true
+	return pass, nil
 }
 
 // Holds reports whether the nests' working set fits in the last level, so that it misses nothing in
@@ -206,18 +182,4 @@ func (c Config) Holds(nests ...nest.Nest) bool {
 	g := c.Last().Geometry
 	line, sets := uint64(g.Line), uint64(g.Sets())
 	return first > last || (last/line-first/line)/sets < uint64(g.Ways)
-}
-
-// EffortOfThreads estimates the lookups of a pass of threads. References that stay in a first-level
-// line count once.
-func EffortOfThreads(c Config, threads [][]nest.Nest) float64 {
-	chain := lookup.New([]engine.Level{c.First().shape()}, lookup.Options{})
-	sum := 0.0
-	for _, nests := range threads {
-		for _, n := range nests {
-			lookUps, _ := chain.Effort([]nest.Nest{n.Canonical()}, 1)
-			sum += lookUps
-		}
-	}
-	return sum
 }

@@ -47,7 +47,7 @@ func TestWriteBacksSettle(t *testing.T) {
 
 // TestBytesInWithoutI1: what I1 fetches is brought into LL, and not into D1, whichever engine counts.
 func TestBytesInWithoutI1(t *testing.T) {
-	for _, observe := range []Observe{0, SetMisses} {
+	for _, observe := range []string{"", "sets"} {
 		h, err := NewHierarchy(Config{I1: Geometry{1024, 2, 64}, WriteBacks: true, Observe: observe,
 			Levels: TwoLevels(Geometry{1024, 2, 64}, Geometry{8192, 4, 64})})
 		if err != nil {
@@ -59,7 +59,7 @@ func TestBytesInWithoutI1(t *testing.T) {
 			h.Access(nest.Read, 0x100000, 4)
 		}
 		if l := h.Levels(); l[0].BytesIn != 64 || l[1].BytesIn != 5*64 {
-			t.Errorf("observed %d: %d bytes into D1 and %d into LL, want 64 and 320", observe, l[0].BytesIn, l[1].BytesIn)
+			t.Errorf("observed %q: %d bytes into D1 and %d into LL, want 64 and 320", observe, l[0].BytesIn, l[1].BytesIn)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
@@ -41,14 +42,14 @@ func (c *Counter) Accesses(refs []simcache.Reference) {
 }
 
 // Lines returns the counts by object and by place.
-func (c *Counter) Lines() (objects, code []simcache.Line) {
+func (c *Counter) Lines() (objects, code []explain.Line) {
 	for i, counts := range c.Hierarchy.SourceCounts() {
 		s := c.sources[i]
-		objects = append(objects, simcache.Line{Function: s.Object, Counts: counts})
-		code = append(code, simcache.Line{Function: s.Place.Function, File: s.Place.File,
+		objects = append(objects, explain.Line{Function: s.Object, Counts: counts})
+		code = append(code, explain.Line{Function: s.Place.Function, File: s.Place.File,
 			Number: s.Place.Line, Counts: counts})
 	}
-	return simcache.SumLines(objects), simcache.SumLines(code)
+	return explain.SumLines(objects), explain.SumLines(code)
 }
 
 // Uncounted returns the local arrays, with their places, of the function and of counted ones. Their

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // ModelOf returns the model to predict with. If name is a file of caches, the model takes levels
@@ -38,7 +39,7 @@ func ModelOf(files probe.Files, name string, this probe.Host, levels []simcache.
 	}
 	model.Caches.TLB = slices.Clone(tlb)
 	for i, t := range m.Simulated.TLB {
-		if found && i < len(tlb) && tlb[i].Source != simcache.FromFlag && tlb[i].Page == t.Page {
+		if found && i < len(tlb) && tlb[i].Source != cpu.FromFlag && tlb[i].Page == t.Page {
 			model.Caches.TLB[i] = t
 		}
 	}

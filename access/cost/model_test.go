@@ -8,6 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // saved are the files of a machine of one level and a TLB of two that was measured, of the CPU "some".
@@ -34,7 +35,7 @@ func saved(t *testing.T) probe.Files {
 // TestModelOf: the TLB that was measured replaces what the CPU states of the same pages, and nothing that a flag gives.
 func TestModelOf(t *testing.T) {
 	files, page := saved(t), probe.PageSize()
-	stated := func(source simcache.Source, pages ...int) (all []simcache.TLB) {
+	stated := func(source string, pages ...int) (all []simcache.TLB) {
 		for _, page := range pages {
 			all = append(all, simcache.TLB{Entries: 3072, Ways: 12, Page: page, Source: source})
 		}
@@ -49,7 +50,7 @@ func TestModelOf(t *testing.T) {
 		{"as the CPU states", "some", stated("cpuid", page, page), []int{64, 20}},
 		{"one level", "some", stated("cpuid", page), []int{64}},
 		{"huge pages", "some", stated("cpuid", 2<<20, 2<<20), []int{12, 12}},
-		{"of a flag", "some", stated(simcache.FromFlag, page, page), []int{12, 12}},
+		{"of a flag", "some", stated(cpu.FromFlag, page, page), []int{12, 12}},
 		{"none", "some", nil, nil},
 		{"another CPU", "other", stated("cpuid", page, page), []int{12, 12}},
 	} {

@@ -233,15 +233,15 @@ func TestProduct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := trace.Feed(h, config, p.Records(2), p.Regions()...)
+	counts, err := trace.Feed(h, config, p.Records(2), p.Regions()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sum simcache.Counts
 	var names []string
-	for _, l := range lines {
-		names = append(names, fmt.Sprintf("%s %d", l.Function, l.Counts.Refs()))
-		sum = sum.Add(l.Counts)
+	for i, c := range counts {
+		names = append(names, fmt.Sprintf("%s %d", p.Regions()[i].Name, c.Refs()))
+		sum = sum.Add(c)
 	}
 	if diff := cmp.Diff([]string{"starts 8", "columns 8", "values 8", "x 8", "y 6"}, names); diff != "" || sum != h.Counts() {
 		t.Errorf("%v of %v in all\n%s", sum, h.Counts(), diff)

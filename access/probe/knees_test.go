@@ -16,7 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // A synthetic machine has caches of known capacities and latencies.
@@ -57,7 +57,7 @@ func (s synthetic) ladder(most int, noise func(i int) float64) (l []Point) {
 			ns += (reach - min(reach, 1-served(size, c))) * s.ns[k]
 			reach = min(reach, 1-served(size, c))
 		}
-		l = append(l, Point{machines.Size(size), (ns + reach*s.ns[len(s.capacities)]) * noise(i)})
+		l = append(l, Point{strict.Size(size), (ns + reach*s.ns[len(s.capacities)]) * noise(i)})
 	}
 	return l
 }
@@ -189,7 +189,7 @@ func TestPlateausAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l []Point
 		for i, ns := range rapid.SliceOfN(rapid.Float64Range(0.1, 1000), 1, 40).Draw(t, "ns") {
-			l = append(l, Point{machines.Size(i + 1), ns})
+			l = append(l, Point{strict.Size(i + 1), ns})
 		}
 		found := plateaus(l)
 		if len(found) == 0 || found[0].from != 0 || found[len(found)-1].to != len(l) {
@@ -280,12 +280,12 @@ func TestNameAny(t *testing.T) {
 		var m Machine
 		all := sizes(MinSize, 64<<20)
 		for i, ns := range rapid.SliceOfN(rapid.Float64Range(0.5, 200), 1, len(all)).Draw(t, "ns") {
-			m.Ladder = append(m.Ladder, Point{machines.Size(all[i]), ns})
+			m.Ladder = append(m.Ladder, Point{strict.Size(all[i]), ns})
 		}
 		if rapid.Bool().Draw(t, "rises") {
 			slices.SortFunc(m.Ladder, func(a, b Point) int { return cmp.Compare(a.Ns, b.Ns) })
 			for i := range m.Ladder {
-				m.Ladder[i].Size = machines.Size(all[i])
+				m.Ladder[i].Size = strict.Size(all[i])
 			}
 		}
 		m.name(plateaus(m.Ladder), stated(caches))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 func stated(caches []cpu.Cache) (data []cpu.Cache) {
@@ -69,7 +69,7 @@ func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 	size := c.Geometry.Size
 	capacity := min(agreed(m.Ladder, end, size), size)
-	l := Level{Name: levelName(c), Stated: machines.Size(size), Capacity: machines.Size(capacity)}
+	l := Level{Name: levelName(c), Stated: strict.Size(size), Capacity: strict.Size(capacity)}
 	l.Latency = ns
 	m.Levels = append(m.Levels, l)
 }
@@ -88,7 +88,7 @@ func agreed(ladder []Point, i, stated int) int {
 
 // beyond reports whether a working set is too large for a level: by more than a step of the ladder,
 // which is at most a quarter.
-func beyond(size machines.Size, c cpu.Cache) bool { return 4*int(size) > 5*c.Geometry.Size }
+func beyond(size strict.Size, c cpu.Cache) bool { return 4*int(size) > 5*c.Geometry.Size }
 
 func median(points []Point) float64 {
 	var ns []float64
@@ -129,7 +129,7 @@ func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 func (m *Machine) nameTLB(stated []simcache.TLB) {
 	var ladder []Point
 	for _, p := range m.PageLadder {
-		ladder = append(ladder, Point{machines.Size(p.Pages), p.Ns})
+		ladder = append(ladder, Point{strict.Size(p.Pages), p.Ns})
 	}
 	found := plateaus(ladder)
 	levels := len(found) - 1
@@ -138,7 +138,7 @@ func (m *Machine) nameTLB(stated []simcache.TLB) {
 	}
 	for i, p := range found[:levels] {
 		entries := m.PageLadder[p.capacity].Pages
-		if i < len(stated) && stated[i].Source != simcache.FromDefault { // a default states nothing
+		if i < len(stated) && stated[i].Source != cpu.FromDefault { // a default states nothing
 			entries = agreed(ladder, p.capacity, stated[i].Entries)
 			if entries > stated[i].Entries { // a hypervisor states another CPU's TLB, or a part
 				entries = likelyEntries(entries)

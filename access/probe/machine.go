@@ -22,7 +22,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // A Machine is the measurements of a machine.
@@ -104,9 +104,9 @@ type Speed struct {
 type Level struct {
 	Name string `yaml:"name" json:"name"` // L1D, L2, ...
 	// stated bytes, 0 if the level is not stated
-	Stated machines.Size `yaml:"stated,omitempty" json:"stated"`
+	Stated strict.Size `yaml:"stated,omitempty" json:"stated"`
 	// largest working set that it serves, in bytes, as measured
-	Capacity machines.Size `yaml:"capacity" json:"capacity"`
+	Capacity strict.Size `yaml:"capacity" json:"capacity"`
 	Speed    `yaml:",inline"`
 
 	Simulated string `yaml:"-" json:"simulated"` // size,ways,line of a report
@@ -136,8 +136,8 @@ func PageSize() int { return access.PagesSmall.Size() }
 
 // A Point is the ns per load of a pointer chase over a working set.
 type Point struct {
-	Size machines.Size `yaml:"size" json:"size"`
-	Ns   float64       `yaml:"ns" json:"ns"`
+	Size strict.Size `yaml:"size" json:"size"`
+	Ns   float64     `yaml:"ns" json:"ns"`
 }
 
 // Pages is the ns per load of a pointer chase over this many pages.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // example is a machine with every field.
@@ -116,7 +117,7 @@ func TestFormatAny(t *testing.T) {
 		size, ns := 0, 0.0
 		for range rapid.IntRange(1, 5).Draw(t, "levels") {
 			size += rapid.IntRange(1, 1<<30).Draw(t, "size")
-			bytes := machines.Size(size)
+			bytes := strict.Size(size)
 			l := Level{Name: rapid.StringMatching(`L[1-9]D?`).Draw(t, "name"), Capacity: bytes, Speed: speed("latency", ns)}
 			ns = l.Latency
 			m.Levels = append(m.Levels, l)

@@ -10,7 +10,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // Options say what to measure and for how long.
@@ -187,7 +187,7 @@ func (s *sampler) ladder(m *Machine) error {
 	}
 	ns, err := s.onHugePages(specs, &m.Pages)
 	for i := range ns {
-		m.Ladder = append(m.Ladder, Point{machines.Size(all[i]), ns[i]})
+		m.Ladder = append(m.Ladder, Point{strict.Size(all[i]), ns[i]})
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // TestMeasure: a short ladder gives a machine that can be saved and simulated; two threads measure what all have.
@@ -120,7 +120,7 @@ func TestName(t *testing.T) {
 		for i, c := range append(capacities, 1<<30) {
 			from := len(m.Ladder)
 			for _, size := range all[from : slices.Index(all, c)+1] {
-				m.Ladder = append(m.Ladder, Point{machines.Size(size), float64(i + 1)})
+				m.Ladder = append(m.Ladder, Point{strict.Size(size), float64(i + 1)})
 			}
 			p = append(p, plateau{from: from, to: len(m.Ladder), capacity: len(m.Ladder) - 1, ns: float64(i + 1)})
 		}
@@ -178,7 +178,7 @@ func TestSimulate(t *testing.T) {
 	// Whatever is measured can be simulated, also where nothing is stated.
 	for _, capacity := range sizes(MinSize, 1<<30) {
 		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: cpu.TLB(PageSize())}} {
-			m := Machine{Levels: []Level{{Name: "L3", Capacity: machines.Size(capacity)}}, TLB: []Reach{{Entries: capacity / PageSize(), Miss: 1}}}
+			m := Machine{Levels: []Level{{Name: "L3", Capacity: strict.Size(capacity)}}, TLB: []Reach{{Entries: capacity / PageSize(), Miss: 1}}}
 			m.simulate(o)
 			if err := m.Simulated.Check(); err != nil {
 				t.Errorf("%d: %v", capacity, err)
@@ -206,7 +206,7 @@ func TestFoundTLB(t *testing.T) {
 		}
 		return l
 	}
-	of := func(source simcache.Source, first, firstWays, second, secondWays int) []simcache.TLB {
+	of := func(source string, first, firstWays, second, secondWays int) []simcache.TLB {
 		return []simcache.TLB{{Entries: first, Ways: firstWays, Page: PageSize(), Source: source},
 			{Entries: second, Ways: secondWays, Page: PageSize(), Source: source}}
 	}
@@ -215,8 +215,8 @@ func TestFoundTLB(t *testing.T) {
 		stated        []simcache.TLB
 		want          []simcache.TLB
 	}{
-		{64, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 64, Ways: 4}, {Entries: 2048, Ways: 16}}},
-		{96, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 96, Ways: 4}, {Entries: 2048, Ways: 16}}},
+		{64, 2048, of(cpu.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 64, Ways: 4}, {Entries: 2048, Ways: 16}}},
+		{96, 2048, of(cpu.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 96, Ways: 4}, {Entries: 2048, Ways: 16}}},
 		{72, 3072, of("cpuid", 72, 72, 3072, 12), []simcache.TLB{{Entries: 72, Ways: 72}, {Entries: 3072, Ways: 12}}},
 		{64, 1792, of("cpuid", 64, 64, 2048, 16), []simcache.TLB{{Entries: 64, Ways: 64}, {Entries: 1792, Ways: 16}}},
 		{96, 5120, of("cpuid", 96, 96, 128, 8), []simcache.TLB{{Entries: 96, Ways: 96}, {Entries: 4096, Ways: 8}}},

@@ -92,7 +92,7 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	return warnings
 }
 
-func source(caches []cpu.Cache, size int) simcache.Source {
+func source(caches []cpu.Cache, size int) string {
 	for _, c := range caches {
 		if c.Geometry.Size == size && !c.Instruction() {
 			return c.Source
@@ -200,7 +200,7 @@ func ReportOf(m Machine, file string, warnings []string) *Report {
 		r.Levels[i].Simulated = m.simulated(l.Name).String()
 	}
 	for i := range r.TLB {
-		r.TLB[i].Simulated = simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)})
+		r.TLB[i].Simulated = cpu.FormatTLB([]simcache.TLB{m.simulatedTLB(i)})
 	}
 	// Empty lists are [], not null.
 	r.TLB = append([]Reach{}, r.TLB...)

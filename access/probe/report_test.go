@@ -8,7 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // TestTables: what was measured is a row, in the units of people; of what was not there is no row.
@@ -48,7 +48,7 @@ func TestWarnings(t *testing.T) {
 	quiet := func() Machine {
 		m := Machine{Pages: "hugetlb", Memory: Speed{Latency: 90}, Ladder: []Point{{4096, 1}, {32 << 20, 90}}}
 		for i, size := range []int{32 << 10, 1 << 20, 16 << 20} {
-			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", i+1), Stated: machines.Size(size), Capacity: machines.Size(size), Speed: Speed{Latency: float64(1 + i), Read: 50}})
+			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", i+1), Stated: strict.Size(size), Capacity: strict.Size(size), Speed: Speed{Latency: float64(1 + i), Read: 50}})
 		}
 		return m
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // TestInstances: how many caches of a kind CPUs have together.
@@ -71,7 +71,7 @@ func TestOnAll(t *testing.T) {
 			{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 3 * mib, Ways: 16, Line: 64}, Shared: 1},
 			{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 300 * mib, Ways: 20, Line: 64}, Shared: c.cores}}
 		s := sampler{Options: o}
-		if got := s.onAll([]Level{{Stated: 3 * mib, Capacity: machines.Size(c.second)}, {Stated: 300 * mib, Capacity: machines.Size(c.last)}}); !slices.Equal(got, c.want) {
+		if got := s.onAll([]Level{{Stated: 3 * mib, Capacity: strict.Size(c.second)}, {Stated: 300 * mib, Capacity: strict.Size(c.last)}}); !slices.Equal(got, c.want) {
 			t.Errorf("%d cores of %d B, that have %d B together, are measured on %v B, want %v", c.cores, c.second, c.last, got, c.want)
 		}
 	}

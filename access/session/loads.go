@@ -9,7 +9,7 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/keys"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // errNoLoads says that a machine's latency under load was not measured.
@@ -37,7 +37,7 @@ func WriteLoads(out io.Writer, m probe.Machine, program Program) error {
 	lines := 0
 	for _, l := range m.Loads {
 		name := fmt.Sprintf("Loaded/op=chase/size=%s/streams=%d/load=%s",
-			machines.Size(m.Ladder[len(m.Ladder)-1].Size), m.Streams,
+			strict.Size(m.Ladder[len(m.Ladder)-1].Size), m.Streams,
 			strconv.FormatFloat(100*l.Share, 'g', 6, 64))
 		for i, ns := range l.Ns {
 			if err := w.Write(name, 1, []results.Value{{Value: ns, Unit: "ns/op"},

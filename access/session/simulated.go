@@ -12,6 +12,8 @@ import (
 	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -22,7 +24,7 @@ type Simulated struct {
 	Config  simcache.Config
 	Counts  simcache.Counts // of all references
 	Walks   uint64          // misses of the last level of the TLB, if Config has one
-	Arrays  []simcache.Line // by array, whose name is the Function; may be empty
+	Arrays  []explain.Line  // by array, whose name is the Function; may be empty
 	Program Program         // that counted
 }
 
@@ -75,7 +77,7 @@ func (s Simulated) config() ([]results.Pair, error) {
 		{Key: keys.LL, Value: c.Last().Geometry.String()},
 		{Key: keys.Levels, Value: levels}}
 	if len(c.TLB) > 0 {
-		config = append(config, results.Pair{Key: keys.TLB, Value: simcache.FormatTLB(c.TLB)})
+		config = append(config, results.Pair{Key: keys.TLB, Value: cpu.FormatTLB(c.TLB)})
 	}
 	return config, nil
 }

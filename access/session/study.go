@@ -5,9 +5,10 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
-	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
@@ -96,7 +97,7 @@ const maxSets = 64
 
 func setMisses(p access.Pattern, d1 simcache.Geometry) ([]studied, error) {
 	h, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Name: "D1",
-		Geometry: d1}}, Observe: simcache.SetMisses})
+		Geometry: d1}}, Observe: "sets"})
 	if err != nil {
 		return nil, err
 	}
@@ -127,23 +128,21 @@ func setMisses(p access.Pattern, d1 simcache.Geometry) ([]studied, error) {
 // missRatios counts the misses of LRU caches of 1 KiB to 8 MiB, in powers of two and the middles
 // between them.
 func missRatios(p access.Pattern, d1 simcache.Geometry) ([]studied, error) {
-	stacks, err := reuse.New(d1.Line, 1)
+	meter, err := reuse.NewMeter(simcache.Config{Levels: simcache.TwoLevels(d1, d1)}, 1)
 	if err != nil {
 		return nil, err
 	}
-	var curves [2]reuse.Curve // after one pass and after two
+	var curves [2]*reuse.Table // after one pass and after two
 	for pass := range curves {
-		for _, n := range p.Nests {
-			if err := stacks.Run(n); err != nil {
-				return nil, err
-			}
+		if err := meter.Passes(1, nest.Sequence(p.Nests...)); err != nil {
+			return nil, err
 		}
-		curves[pass] = stacks.Curve()
+		curves[pass] = meter.Table()
 	}
 	var all []studied
 	add := func(kib int) {
 		lines := uint64(kib << 10 / d1.Line)
-		all = append(all, studied{fmt.Sprintf("capacity=%v", machines.Size(kib<<10)), "misses/op",
+		all = append(all, studied{fmt.Sprintf("capacity=%v", strict.Size(kib<<10)), "misses/op",
 			curves[1].Misses(lines) - curves[0].Misses(lines), curves[1].Refs - curves[0].Refs})
 	}
 	for kib := 1; kib <= 8<<10; kib *= 2 {

@@ -71,7 +71,7 @@ func steady(t *testing.T, s study, g simcache.Geometry) simcache.Counts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := simcache.SteadyPass(simcache.Config{Levels: []simcache.Level{{Geometry: g}}}, p.Nests...)
+	c, err := simcache.SteadyPass(simcache.Config{Levels: []simcache.Level{{Geometry: g}}}, p.Nests)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -257,7 +258,7 @@ func (c caches) hierarchy() (h hierarchy, err error) {
 		if err != nil {
 			return h, err
 		}
-		if h.config, err = m.Config.TwoLevels(); err != nil {
+		if h.config, err = cpu.TwoLevels(m.Config); err != nil {
 			return h, err
 		}
 		h.name = c.Preset

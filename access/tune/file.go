@@ -17,7 +17,6 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -120,7 +119,7 @@ func (t threshold) MarshalYAML() (any, error) {
 	if t == kernel.Never {
 		return never, nil
 	}
-	return machines.Size(t).String(), nil
+	return strict.Size(t).String(), nil
 }
 
 // Parse reads what Format writes. Errors begin with the file's name and say what would be right.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/turns"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // interleave runs the older program and this one, and returns the results of both. It also returns
@@ -68,7 +68,7 @@ func (f *runFlags) childFlags(c call, s *session.Session) []string {
 		flags = append(flags, "--D1", s.Caches.First().String(), "--LL", s.Caches.Last().String())
 	}
 	if f.tlb.set {
-		flags = append(flags, "--TLB", simcache.FormatTLB(f.tlb.value))
+		flags = append(flags, "--TLB", cpu.FormatTLB(f.tlb.value))
 	}
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)

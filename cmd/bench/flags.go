@@ -117,9 +117,9 @@ func (g *geometryFlags) add(flags *pflag.FlagSet) {
 
 func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	c := cpu.Choose(caches)
-	choose := func(of *parsed[simcache.Geometry], to *simcache.Geometry, from *simcache.Source) {
+	choose := func(of *parsed[simcache.Geometry], to *simcache.Geometry, from *string) {
 		if of.set {
-			*to, *from = of.value, simcache.FromFlag
+			*to, *from = of.value, cpu.FromFlag
 		}
 	}
 	choose(&g.i1, &c.I1, &c.I1Source)

@@ -11,12 +11,13 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // hierarchyFlags choose the simulated machine besides D1 and LL, and the counts.
 type hierarchyFlags struct {
 	preset, config           string
-	observe                  parsed[simcache.Observe]
+	observe                  parsed[string]
 	page                     parsed[int]
 	writeBacks, tlb, explain bool
 }
@@ -24,10 +25,10 @@ type hierarchyFlags struct {
 func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe.known = []string{"classes", "sets", "bytes"}
 	f.page.value = access.PagesSmall.Size()
-	f.page.text = machines.Size(f.page.value).String()
+	f.page.text = strict.Size(f.page.value).String()
 	flags.StringVar(&f.preset, "preset", "", "")
 	flags.StringVar(&f.config, "config", "", "")
-	f.observe.add(flags, "observe", "list", simcache.ParseObserve)
+	f.observe.add(flags, "observe", "list", parseObserve)
 	flags.BoolVar(&f.writeBacks, "writebacks", false, "")
 	flags.BoolVar(&f.tlb, "tlb", false, "")
 	f.page.add(flags, "page", "size", simcache.ParseBytes)
@@ -44,13 +45,13 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 		if m, err = machines.Preset(f.preset); err != nil {
 			return m, fmt.Errorf("--preset: %w", err)
 		}
-		m.Config = m.Config.From(simcache.Source("preset " + f.preset))
+		m.Config = cpu.From(m.Config, "preset "+f.preset)
 	case f.config != "":
 		if m, err = files().Description(f.config); err != nil {
 			return m, fmt.Errorf("--config: %w", err)
 		}
 		warnOther(c, "--config", f.config)
-		m.Config = m.Config.From(simcache.Source("config " + f.config))
+		m.Config = cpu.From(m.Config, "config "+f.config)
 	default:
 		g.noteApart(c)
 		m.Config = g.config(cpu.Caches())
@@ -58,7 +59,7 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 	m.Config.Observe = f.observe.value
 	m.Config.WriteBacks = m.Config.WriteBacks || f.writeBacks
 	if f.explain {
-		m.Config.Observe = simcache.ObserveAll
+		m.Config.Observe = "classes,sets,bytes"
 	}
 	wanted, own := f.tlb || f.explain, len(m.Config.TLB) > 0
 	switch {
@@ -77,4 +78,10 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 		}
 	}
 	return m, err
+}
+
+func parseObserve(names string) (string, error) {
+	c := cpu.Choose(nil)
+	c.Observe = names
+	return names, c.Check()
 }

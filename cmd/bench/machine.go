@@ -92,7 +92,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	if err != nil {
 		return fmt.Errorf("--caches: %w", err)
 	}
-	described.Config = described.Config.From(simcache.Source(f.caches))
+	described.Config = cpu.From(described.Config, f.caches)
 	shown := machineJSON{Machine: []node.Fact{},
 		Simulated: explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{}))}
 	add := func(name, value string) {

@@ -20,6 +20,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -176,7 +177,7 @@ func (f *measureFlags) check(c call) error {
 	}
 	if f.maxSize.set && (f.maxSize.value < probe.MinSize || f.maxSize.value > probe.MaxSize) {
 		return fmt.Errorf("--max-size %s: want at least %s and at most %s", f.maxSize.text,
-			machines.Size(probe.MinSize), machines.Size(probe.MaxSize))
+			strict.Size(probe.MinSize), strict.Size(probe.MaxSize))
 	}
 	if f.budget <= 0 || f.budget > time.Hour {
 		return fmt.Errorf("--measure-time %v: want more than 0 and at most 1h", f.budget)

@@ -88,7 +88,7 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 				"have it in their name: leave it out, or see the note", n.Define)
 		}
 	}
-	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
+	if err := m.Config.CheckPasses(f.passes, file.Program); err != nil {
 		return atFlag(err)
 	}
 	if f.look.wanted() {
@@ -102,10 +102,10 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 		return err
 	}
 	if err := f.announce(c, f.program.file, h.EffortOfProgram(f.passes, file.Program).And(
-		curve.EffortOfProgram(f.passes, file.Program))); err != nil {
+		curve.Effort(f.passes, file.Program))); err != nil {
 		return err
 	}
-	if err := curve.Program(f.passes, file.Program); err != nil {
+	if err := curve.Passes(f.passes, file.Program); err != nil {
 		return err
 	}
 	const steps = 10_000

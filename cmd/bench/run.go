@@ -100,7 +100,7 @@ func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	f.tlb.add(flags, "TLB", "levels", simcache.ParseTLB)
+	f.tlb.add(flags, "TLB", "levels", cpu.ParseTLB)
 	flags.StringVar(&f.caches, "caches", "", "")
 }
 
@@ -135,20 +135,20 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	}
 	p.Caches = f.geometry.config(cpu.Caches(p.CPUs...))
 	if p.Caches.TLB = cpu.TLB(f.pages.value.Size(), p.CPUs...); f.tlb.set {
-		p.Caches.TLB = simcache.Config{TLB: f.tlb.value}.From(simcache.FromFlag).TLB
+		p.Caches.TLB = cpu.From(simcache.Config{TLB: f.tlb.value}, cpu.FromFlag).TLB
 	}
 	if p.Model, err = costModel(c, f.caches, &f.geometry, p.Caches.TLB, p.CPUs...); err != nil {
 		return p, err
 	}
 	if f.caches != "" {
-		source := simcache.Source("file")
+		source := "file"
 		if f.caches == probe.SavedName {
 			source = probe.SavedName
 		}
-		if p.Caches, err = p.Model.Caches.TwoLevels(); err != nil {
+		if p.Caches, err = cpu.TwoLevels(p.Model.Caches); err != nil {
 			return p, fmt.Errorf("--caches %s: %w", f.caches, err)
 		}
-		p.Caches = p.Caches.From(source)
+		p.Caches = cpu.From(p.Caches, source)
 	}
 	return f.share(p)
 }

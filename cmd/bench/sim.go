@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,7 +133,7 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	}
 	p, err := spec.Pattern()
 	if err == nil {
-		err = m.Config.CheckPasses(f.passes, p.Nests...)
+		err = m.Config.CheckPasses(f.passes, nest.Sequence(p.Nests...))
 	}
 	if err != nil {
 		return atFlag(err)
@@ -154,14 +153,14 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	effort := curve.Effort(f.passes, p.Nests)
+	effort := curve.Effort(f.passes, nest.Sequence(p.Nests...))
 	if effort.Check() == nil || m.Config.Brute { // else the curve is refused
 		effort = effort.And(h.Effort(f.passes, p.Nests...))
 	}
 	if err := f.announce(c, f.pattern.shape.text, effort); err != nil {
 		return err
 	}
-	if err := curve.Passes(f.passes, p.Nests); err != nil {
+	if err := curve.Passes(f.passes, nest.Sequence(p.Nests...)); err != nil {
 		return err
 	}
 	counts, err := h.RunPasses(f.passes, p.Nests...)
@@ -171,7 +170,7 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if slices.Contains(spec.Shape, 0) {
 		c.note("--shape %s has no elements, so nothing is accessed", f.pattern.shape.text)
 	}
-	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
+	run := explain.RunOf(h, m.Config, explain.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays(false)
 	f.improve(c, &run)
@@ -179,7 +178,7 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 }
 
 // mostTried is the most references of all tried changes, which take about 5 s.
-const mostTried = 5e8
+const mostTried = 3e8
 
 func (f *simFlags) improve(c call, run *explain.Run) {
 	if f.hierarchy.explain {
@@ -191,11 +190,6 @@ func (f *simFlags) improve(c call, run *explain.Run) {
 // start returns what simulates, and a curve or nil. The curve's lines have D1's size.
 func (f *simFlags) start(config simcache.Config) (h *simcache.Hierarchy, curve *reuse.Meter,
 	err error) {
-	if f.out != "" {
-		if err := simcache.WriteOut(io.Discard, config, ""); err != nil {
-			return nil, nil, fmt.Errorf("--cachegrind-out %s: %w", f.out, err)
-		}
-	}
 	if h, err = simcache.NewHierarchy(config); err == nil && f.curve {
 		if curve, err = reuse.NewMeter(config, f.curveSets); err != nil {
 			err = fmt.Errorf("--curve-sets %d: %w", f.curveSets, err)
@@ -235,7 +229,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 		if err != nil {
 			return fmt.Errorf("--%s: %w", which, err)
 		}
-		effort := p.Effort(f.passes, m.Config.Observe != 0)
+		effort := p.Effort(f.passes, m.Config.Observe != "")
 		if err := cmp.Or(effort.Check(), f.announce(c, name, effort)); err != nil {
 			return fmt.Errorf("--passes %d: %w", f.passes, err)
 		}
@@ -247,9 +241,13 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	lines, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
+	counts, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", which, err)
+	}
+	var lines []explain.Line
+	for i, r := range regions {
+		lines = append(lines, explain.Line{Function: r.Name, Counts: counts[i]})
 	}
 	run := explain.RunOf(h, m.Config, lines, nil, f.passes)
 	if run.Counts == (simcache.Counts{}) {
@@ -264,7 +262,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.out != "" {
 		var b bytes.Buffer
-		if err := simcache.WriteOut(&b, run.Config, strings.Join(os.Args, " "),
+		if err := explain.WriteOut(&b, run.Config, strings.Join(os.Args, " "),
 			run.Lines()...); err != nil {
 			return err
 		}
@@ -284,15 +282,11 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.asJSON {
 		return writeJSON(c.out, run.JSON(machine, f.hierarchy.explain))
 	}
-	summary := simcache.Counts.DataSummary
-	if f.trace != "" {
-		summary = simcache.Counts.Summary
-	}
 	if !f.hierarchy.explain { // it begins with what would help, and has a table of the caches
 		fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
 	}
 	tables := c.any("preset config observe writebacks tlb explain matrix")
-	return run.Write(c.out, summary, tables, f.hierarchy.explain, columns(c.out))
+	return run.Write(c.out, f.trace != "", tables, f.hierarchy.explain, columns(c.out))
 }
 
 // mostThreads is also the limit of shared-by in a description. A thread takes about 40 KB with a
@@ -332,7 +326,7 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	}
 	nests := slices.Concat(threads...)
 	run := explain.Run{Config: m.Config, Levels: t.Levels(),
-		Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
+		Tensors: explain.ByTensor(nests, slices.Concat(counts...)),
 		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
 	return f.show(c, run, m.Name)
 }

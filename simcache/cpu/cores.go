@@ -1,12 +1,10 @@
 package cpu
 
 import (
-	"bufio"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,11 +82,8 @@ func pagesOf(cell string) pages {
 	return pages{number(f[0]), number(f[1]), number(f[2]), len(f) > 3}
 }
 
-// fromCore finds this core in the table, by MIDR_EL1 on Linux and by name on macOS.
+// fromCore finds this core in the table by MIDR_EL1.
 func (s system) fromCore() []Cache {
-	if strings.HasPrefix(s.brand, "Apple ") {
-		return s.appleCore()
-	}
 	if c := s.core(); c != nil {
 		return c.list()
 	}
@@ -141,25 +136,7 @@ func (s system) coreTLB() []array {
 	return all
 }
 
-func (c core) from() simcache.Source {
-	return simcache.Source(string(ofCore) + " " + c.name + " (" + c.source + ")")
-}
-
-// appleCore returns the performance core of a Mac. Apple and the literature state the ways of the
-// M1, and of level 1 up to the M4; sizes come from sysctl.
-func (s system) appleCore() []Cache {
-	family, _, _ := strings.Cut(strings.TrimPrefix(s.brand, "Apple "), " ")
-	if !slices.Contains([]string{"M1", "M2", "M3", "M4"}, family) {
-		return nil
-	}
-	c := core{implementer: apple, name: s.brand,
-		source: "Apple Silicon CPU Optimization Guide", l1d: held{128, 8, false},
-		l1i: held{192, 6, false}}
-	if s.brand == "Apple M1" {
-		c.l2 = held{12288, 12, false}
-	}
-	return c.list()
-}
+func (c core) from() string { return ofCore + " " + c.name + " (" + c.source + ")" }
 
 func (c core) list() []Cache {
 	var all []Cache
@@ -193,29 +170,9 @@ func (c core) line(level int) int {
 }
 
 // midr returns the selected CPU's implementer and part, from sysfs
-// (Documentation/arch/arm64/cpu-feature-registers.rst) or /proc/cpuinfo.
+// (Documentation/arch/arm64/cpu-feature-registers.rst).
 func (s system) midr() (implementer, part int) {
 	text := s.text(path.Join(s.folder(), "regs/identification/midr_el1"))
-	if midr, err := strconv.ParseUint(text, 0, 64); err == nil {
-		return int(midr >> 24 & 0xff), int(midr >> 4 & 0xfff)
-	}
-	inside := false
-	lines := bufio.NewScanner(strings.NewReader(s.text("proc/cpuinfo")))
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		n, _ := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-		switch strings.TrimSpace(name) {
-		case "processor":
-			inside = int(n) == s.cpu
-		case "CPU implementer":
-			if inside {
-				implementer = int(n)
-			}
-		case "CPU part":
-			if inside {
-				part = int(n)
-			}
-		}
-	}
-	return implementer, part
+	midr, _ := strconv.ParseUint(text, 0, 64)
+	return int(midr >> 24 & 0xff), int(midr >> 4 & 0xfff)
 }

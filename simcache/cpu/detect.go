@@ -5,6 +5,7 @@ package cpu
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ type Cache struct {
 	Only bool
 	// Source is the source of the size. Other figures' sources follow, as in "sysctl; ways:
 	// assumed".
-	Source simcache.Source
+	Source string
 }
 
 // Name returns the cache's name as lscpu writes it: L1d, L1i, L2, L3.
@@ -122,13 +123,49 @@ func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	levels := []simcache.Level{first}
 	for _, known := range caches {
 		// as the last level is: else one whose sets are not a power of two would lie below itself
-		g := known.Geometry.Rounded()
+		g := rounded(known.Geometry)
 		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line &&
 			g.Size > first.Size && g.Size < last.Size {
 			levels = append(levels, simcache.Level{Name: known.Name(), Geometry: g})
 		}
 	}
 	return append(levels, last)
+}
+
+// rounded makes the set count a power of two, as Cachegrind does for the CPU's last level
+// (cachegrind/cg_arch.c, maybe_tweak_LLc). It takes the power of two below, and the ways that best
+// keep the size: 37486592 B, 11-way, 64 B lines become 37748736 B, 18-way.
+func rounded(g simcache.Geometry) simcache.Geometry {
+	if g.Ways <= 0 || g.Line <= 0 || g.Sets() <= 0 || g.Sets()&(g.Sets()-1) == 0 {
+		return g
+	}
+	sets := g.Sets()
+	below := 1 << (bits.Len(uint(sets)) - 1)
+	ways := int(0.5 + float64(g.Ways)*float64(sets)/float64(below))
+	return simcache.Geometry{Size: below * ways * g.Line, Ways: ways, Line: g.Line}
+}
+
+// TwoLevels reduces a configuration to what Cachegrind simulates: I1, the first and last level, and
+// the TLB. Other settings of levels become zero, except SharedBy of the last. Cachegrind needs a
+// power of two of sets, so the last level is rounded.
+func TwoLevels(c simcache.Config) (simcache.Config, error) {
+	two := simcache.Config{I1: c.I1, TLB: c.TLB,
+		Levels: simcache.TwoLevels(c.First().Geometry, rounded(c.Last().Geometry))}
+	two.Levels[1].SharedBy = c.Last().SharedBy
+	return two, two.Check()
+}
+
+// From returns a configuration with one source.
+func From(c simcache.Config, source string) simcache.Config {
+	c.I1Source = source
+	c.Levels, c.TLB = slices.Clone(c.Levels), slices.Clone(c.TLB)
+	for i := range c.Levels {
+		c.Levels[i].Source = source
+	}
+	for i := range c.TLB {
+		c.TLB[i].Source = source
+	}
+	return c
 }
 
 // Known reports whether the geometry is known. The machine may state only that a last level exists.
@@ -140,21 +177,21 @@ func (c Cache) Known() bool {
 // Choose returns the default simulation, from a CPU's caches as Cachegrind takes them: I1 and D1
 // from level 1, LL from the highest level.
 //
-// Set counts are rounded (Geometry.Rounded). The caches say how many cores share the last level;
+// Set counts are rounded (rounded). The caches say how many cores share the last level;
 // the only one is shared by any number of cores. Missing, unknown or unusable figures have
 // documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
-	c := simcache.Config{I1: small, I1Source: simcache.FromDefault,
+	c := simcache.Config{I1: small, I1Source: FromDefault,
 		Levels: simcache.TwoLevels(small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})}
 	d1, ll := &c.Levels[0], &c.Levels[1]
-	d1.Source, ll.Source = simcache.FromDefault, simcache.FromDefault
+	d1.Source, ll.Source = FromDefault, FromDefault
 	unknown, top := *ll, 1
 	for _, known := range caches {
 		if !known.Known() && known.Level > top {
 			*ll, top = unknown, known.Level
 		}
-		g, source := known.Geometry.Rounded(), known.Source
+		g, source := rounded(known.Geometry), known.Source
 		if g.Check() != nil {
 			continue
 		}

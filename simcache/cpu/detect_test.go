@@ -39,7 +39,7 @@ func TestFromSysfs(t *testing.T) {
 	if diff := cmp.Diff(want, caches); diff != "" {
 		t.Error(diff)
 	}
-	chosen := func(i1, d1, ll simcache.Geometry, source simcache.Source) simcache.Config {
+	chosen := func(i1, d1, ll simcache.Geometry, source string) simcache.Config {
 		return simcache.Config{I1: i1, I1Source: source, Levels: []simcache.Level{
 			{Name: "D1", Geometry: d1, Source: source}, {Name: "LL", Geometry: ll, Source: source}}}
 	}
@@ -50,13 +50,13 @@ func TestFromSysfs(t *testing.T) {
 		t.Error(diff)
 	}
 	small := simcache.Geometry{Size: 32768, Ways: 8, Line: 64}
-	wanted = chosen(small, small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}, simcache.FromDefault)
+	wanted = chosen(small, small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}, FromDefault)
 	if diff := cmp.Diff(wanted, Choose(nil)); diff != "" {
 		t.Error(diff)
 	}
 	// A last level of unknown size is behind the one that is known: that is not the last.
 	unknown := append(slices.Clone(caches[:3]), Cache{Level: 3, Type: "Unified", Source: ofCPUID})
-	if got := Choose(unknown).Last(); got.Size != 8<<20 || got.Source != simcache.FromDefault {
+	if got := Choose(unknown).Last(); got.Size != 8<<20 || got.Source != FromDefault {
 		t.Errorf("a last level of unknown size is simulated as %+v", got)
 	}
 	if caches := (system{files: fstest.MapFS{}}).known(); len(caches) > 0 {
@@ -82,7 +82,7 @@ func TestFromTopology(t *testing.T) {
 		t.Error(diff)
 	}
 	got := Choose(caches)
-	if got.I1Source != simcache.FromDefault || got.Levels[0].Source != ofCPUID || got.Levels[1].Size != 32<<20 {
+	if got.I1Source != FromDefault || got.Levels[0].Source != ofCPUID || got.Levels[1].Size != 32<<20 {
 		t.Errorf("chose %+v", got)
 	}
 	if got := known(nil); len(got) > 0 {
@@ -103,5 +103,16 @@ func TestBetween(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{32 << 10, 1 << 20, 36 << 20}, sizes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestRounded: set counts become powers of two as Cachegrind makes them.
+func TestRounded(t *testing.T) {
+	odd := simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}
+	if got := rounded(odd).String(); got != "37748736,18,64" {
+		t.Errorf("%v rounds to %s, Cachegrind to 37748736,18,64", odd, got)
+	}
+	if g := (simcache.Geometry{Size: 49152, Ways: 12, Line: 64}); rounded(g) != g {
+		t.Errorf("%v with its 64 sets rounds to %v", g, rounded(g))
 	}
 }

@@ -38,7 +38,7 @@ func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 	for _, n := range []struct {
 		name   string
 		g      simcache.Geometry
-		source simcache.Source
+		source string
 	}{{"I1", simulated.I1, simulated.I1Source}, {"D1", first.Geometry, first.Source},
 		{"LL", last.Geometry, last.Source}} {
 		g := n.g
@@ -92,24 +92,24 @@ func sharedBy(cpus int) string {
 
 // jsonCache is the JSON of a cache; size, ways, sets and line are 0 if unknown (Cache.Known).
 type jsonCache struct {
-	Name   string          `json:"name"`
-	Level  int             `json:"level"`
-	Type   string          `json:"type"`
-	Size   int             `json:"size"`
-	Ways   int             `json:"ways"`
-	Sets   int             `json:"sets"`
-	Line   int             `json:"line"`
-	Shared int             `json:"shared"`
-	Source simcache.Source `json:"source"`
+	Name   string `json:"name"`
+	Level  int    `json:"level"`
+	Type   string `json:"type"`
+	Size   int    `json:"size"`
+	Ways   int    `json:"ways"`
+	Sets   int    `json:"sets"`
+	Line   int    `json:"line"`
+	Shared int    `json:"shared"`
+	Source string `json:"source"`
 }
 
 // jsonTLB is the JSON of a level of a data TLB.
 type jsonTLB struct {
-	Level   int             `json:"level"`
-	Entries int             `json:"entries"`
-	Ways    int             `json:"ways"`
-	Page    int             `json:"page"`
-	Source  simcache.Source `json:"source"`
+	Level   int    `json:"level"`
+	Entries int    `json:"entries"`
+	Ways    int    `json:"ways"`
+	Page    int    `json:"page"`
+	Source  string `json:"source"`
 }
 
 // JSON returns the JSON of caches and of this CPU's TLB, [] if none.

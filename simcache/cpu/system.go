@@ -12,10 +12,17 @@ import (
 
 // The sources of figures, in the order of inquiry.
 const (
-	ofSysfs  simcache.Source = "sysfs"
-	ofSysctl simcache.Source = "sysctl"
-	ofCPUID  simcache.Source = "cpuid"
-	ofCore   simcache.Source = "core" // the core's entry in cores.csv
+	ofSysfs  = "sysfs"
+	ofSysctl = "sysctl"
+	ofCPUID  = "cpuid"
+	ofCore   = "core" // the core's entry in cores.csv
+	assumed  = "assumed"
+)
+
+// Sources that are not asked.
+const (
+	FromFlag    = "flag"
+	FromDefault = "default"
 )
 
 // A system is what a machine states about itself. Tests use recorded ones.
@@ -23,7 +30,6 @@ type system struct {
 	files  fs.FS                 // Linux's files from the root
 	cpu    int                   // the selected one of Linux's CPUs
 	sysctl func(name string) int // macOS's numbers, 0 if absent
-	brand  string                // macOS's name of the CPU
 
 	topology *topology.System // from CPUID
 	cpuid    func(leaf, subleaf uint32) registers
@@ -123,10 +129,10 @@ func fill(caches, more []Cache) []Cache {
 	return caches
 }
 
-func (c *Cache) add(figure string, source simcache.Source) {
-	from, _, _ := strings.Cut(string(source), "; ")
-	if !strings.HasPrefix(string(c.Source), from) {
-		c.Source += simcache.Source("; " + figure + ": " + from)
+func (c *Cache) add(figure string, source string) {
+	from, _, _ := strings.Cut(source, "; ")
+	if !strings.HasPrefix(c.Source, from) {
+		c.Source += "; " + figure + ": " + from
 	}
 }
 
@@ -155,5 +161,3 @@ func (c *Cache) assume() {
 	}
 	c.add("ways", assumed)
 }
-
-const assumed simcache.Source = "assumed"

@@ -7,9 +7,7 @@ import (
 )
 
 func thisSystem() system {
-	brand, _ := unix.Sysctl("machdep.cpu.brand_string")
-	return system{sysctl: sysctlNumber, brand: brand, topology: cpuidTopology(),
-		cpuid: cpuidLeaves()}
+	return system{sysctl: sysctlNumber, topology: cpuidTopology(), cpuid: cpuidLeaves()}
 }
 
 func sysctlNumber(name string) int {

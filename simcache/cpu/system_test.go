@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/cpuid/v2/topology"
-	"github.com/stridebench/stridebench/simcache"
 )
 
 // linux makes files of names and contents.
@@ -38,7 +37,6 @@ const cpu0 = "sys/devices/system/cpu/cpu0/"
 type machine struct {
 	Name   string
 	CPU    int
-	Brand  string
 	Sysctl map[string]int
 	Files  map[string]any
 	Vendor string
@@ -47,7 +45,7 @@ type machine struct {
 }
 
 func (m machine) system() system {
-	s := system{cpu: m.CPU, brand: m.Brand, files: linux(m.Files)}
+	s := system{cpu: m.CPU, files: linux(m.Files)}
 	if m.Sysctl != nil {
 		s.sysctl = func(name string) int { return m.Sysctl[name] }
 	}
@@ -79,7 +77,7 @@ func TestSystems(t *testing.T) {
 			t.Errorf("%s: %s", m.Name, diff)
 		}
 	}
-	intelMac := machine{Brand: "Intel(R) Core(TM) i7", Sysctl: map[string]int{
+	intelMac := machine{Sysctl: map[string]int{
 		"hw.cachelinesize": 64, "hw.perflevel0.physicalcpu": 4, "hw.perflevel0.logicalcpu": 8, "hw.perflevel0.l1dcachesize": 32768,
 	}}.system()
 	intelMac.topology = &topology.System{Packages: []topology.Package{{Caches: []topology.Cache{
@@ -125,7 +123,7 @@ func TestCoreTLB(t *testing.T) {
 		{n1, page4K, "48,48,4096 1280,5,4096"}, {n1, 64 << 10, "48,48,65536 1280,5,65536"}, {n1, page2M, "48,48,2097152 1280,5,2097152"},
 		{a53, 16 << 10, "10,10,16384 512,4,16384"}, {a53, page2M, "32,4,2097152 1536,12,2097152"}, {x3, page4K, "64,4,4096 1536,12,4096"},
 	} {
-		if got := simcache.FormatTLB(chooseTLB(test.coreTLB(), test.page)); got != test.want {
+		if got := FormatTLB(chooseTLB(test.coreTLB(), test.page)); got != test.want {
 			t.Errorf("%d: %s, want %s", test.page, got, test.want)
 		}
 	}
@@ -159,7 +157,7 @@ func TestCores(t *testing.T) {
 				t.Errorf("%s: %v: %v", c.name, known, err)
 			}
 		}
-		if config := Choose(caches); config.First().Source == simcache.FromDefault || config.Last().Source == simcache.FromDefault {
+		if config := Choose(caches); config.First().Source == FromDefault || config.Last().Source == FromDefault {
 			t.Errorf("%s: chose %+v", c.name, config)
 		}
 	}

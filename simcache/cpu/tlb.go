@@ -24,12 +24,12 @@ const (
 
 // defaultTLB is documented at TLB; it is Intel Skylake's.
 func defaultTLB(page int) []simcache.TLB {
-	first := simcache.TLB{Entries: 64, Ways: 4, Page: page, Source: simcache.FromDefault}
+	first := simcache.TLB{Entries: 64, Ways: 4, Page: page, Source: FromDefault}
 	if page == page2M {
 		first.Entries = 32
 	}
 	return []simcache.TLB{first, {Entries: 1536, Ways: 12, Page: page,
-		Source: simcache.FromDefault}}
+		Source: FromDefault}}
 }
 
 // TLB returns this CPU's data TLB for pages of page bytes, the nearest level first: from cpuid, on

@@ -93,7 +93,7 @@ func TestTLB(t *testing.T) {
 			t.Errorf("%d B: %+v, %v", page, config.TLB, err)
 		}
 	}
-	if got := chooseTLB(nil, page2M); got[0].Entries != 32 || got[1].Source != simcache.FromDefault {
+	if got := chooseTLB(nil, page2M); got[0].Entries != 32 || got[1].Source != FromDefault {
 		t.Errorf("default %+v", got)
 	}
 }

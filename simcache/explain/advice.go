@@ -24,8 +24,6 @@ type Change struct {
 
 	loops  []*nest.Loop // of Chain in their new order, in Program
 	kind   string       // of changes of one kind, only the best is reported
-	number int          // in the order of counting
-	pages  bool         // the TLB was counted too
 	missed missed
 }
 
@@ -38,34 +36,20 @@ const most = 24
 // The counts take at most this many references, or four times the run's own if that is more; with 0
 // there are none.
 //
-// Improve exchanges two loops of a perfect nest, pads an array's rows, swaps two of its dims, and
-// tiles a pattern's largest nest. It counts the TLB last.
+// Improve tries the Rearrangements of a program. For a pattern, it exchanges two loops of the
+// largest nest, tiles it, pads an array's rows, and swaps two of its dims.
 func (r *Run) Improve(references int) {
 	all := r.changes()
 	spent, enough := 0, max(references, 4*int(r.Counts.Refs()))
-	for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
-		for i, c := range all[:min(most, len(all))] {
-			n, err := c.Program.Count()
-			n *= min(r.Passes, settles)
-			if err != nil || references == 0 || spent > 0 && spent+n > enough {
-				continue
-			}
-			spent += n
-			m, ok := r.count(c.Program, tlb)
-			if !ok {
-				continue
-			}
-			c.number, c.missed, c.pages = i, m, len(tlb) > 0
-			if at := slices.IndexFunc(r.tried, func(d Change) bool {
-				return d.number == i
-			}); at >= 0 {
-				r.tried[at] = c
-			} else {
-				r.tried = append(r.tried, c)
-			}
+	for _, c := range all[:min(most, len(all))] {
+		n, err := c.Program.Count()
+		n *= min(r.Passes, settles)
+		if err != nil || references == 0 || spent > 0 && spent+n > enough {
+			continue
 		}
-		if len(r.Config.TLB) == 0 {
-			break
+		spent += n
+		if c.missed, err = r.count(c.Program); err == nil {
+			r.tried = append(r.tried, c)
 		}
 	}
 	r.uncounted = len(all) - len(r.tried)
@@ -74,32 +58,28 @@ func (r *Run) Improve(references int) {
 // settles is the number of passes after which most programs repeat their misses.
 const settles = 4
 
-// count returns the misses in the run's caches. Without a TLB, it returns the TLB misses of the run
-// itself.
-func (r *Run) count(p nest.Program, tlb []simcache.TLB) (m missed, ok bool) {
+// count returns the misses in the run's caches.
+func (r *Run) count(p nest.Program) (missed, error) {
 	config := r.Config
-	config.Observe, config.WriteBacks, config.Brute, config.TLB = 0, false, false, tlb
+	config.Observe, config.WriteBacks, config.Brute = "", false, false
 	h, err := simcache.NewHierarchy(config)
 	if err != nil {
-		return m, false
+		return missed{}, err
 	}
-	if _, err := h.RunProgram(r.Passes, p); err != nil {
-		return m, false
-	}
-	m = missed{h.Counts().D1Misses(), h.Counts().LLMisses(), r.now()[2]}
-	if len(tlb) > 0 {
-		m[2] = h.TLBs()[0].Misses()
-	}
-	return m, true
+	_, err = h.RunProgram(r.Passes, p)
+	return missesOf(h.Counts(), h.TLBs()), err
 }
 
-func (r *Run) now() missed {
-	m := missed{r.Counts.D1Misses(), r.Counts.LLMisses()}
-	if len(r.TLB) > 0 {
-		m[2] = r.TLB[0].Misses()
+// missesOf returns the misses that changes are compared by.
+func missesOf(c simcache.Counts, tlb []simcache.LevelCounts) missed {
+	m := missed{c.D1Misses(), c.LLMisses()}
+	if len(tlb) > 0 {
+		m[2] = tlb[0].Misses()
 	}
 	return m
 }
+
+func (r *Run) now() missed { return missesOf(r.Counts, r.TLB) }
 
 // helps reports whether some misses fall by a tenth, and none rise by as much. It ignores
 // differences that are small among all references.
@@ -148,14 +128,8 @@ func (r Run) advice() string {
 	}
 	rest := Say("%s counted, each alone", Counted(len(r.tried), "change"))
 	if r.uncounted > 0 {
-		rest = Say("%d of %d changes counted, each alone", len(r.tried), len(r.tried)+r.uncounted)
-	}
-	without := len(slices.DeleteFunc(slices.Clone(r.tried), func(c Change) bool { return c.pages }))
-	if without > 0 && len(r.TLB) > 0 {
-		rest += Say(", %d of them without the TLB", without)
-	}
-	if r.uncounted > 0 || without > 0 && len(r.TLB) > 0 {
-		rest += ": more would take long"
+		rest = Say("%d of %d changes counted, each alone: more would take long", len(r.tried),
+			len(r.tried)+r.uncounted)
 	}
 	if text == nil {
 		return cmp.Or(r.nothing(), "What would help: nothing that was tried.") + " (" + rest + ".)"
@@ -190,17 +164,13 @@ func (r Run) instead(m, now missed) string {
 
 // changes returns the changes of the loops and arrays that miss most, in that order.
 func (r *Run) changes() []Change {
-	if r.program == nil && len(r.Nests) == 0 {
+	switch {
+	case r.program != nil:
+		return r.Rearrangements()
+	case len(r.Nests) == 0:
 		return nil
 	}
-	p := nest.Sequence(r.Nests...)
-	var all []Change
-	if r.program != nil {
-		p = r.program.Program
-		all = r.exchanges(p)
-	} else {
-		all = r.orders()
-	}
+	all, p := r.orders(), nest.Sequence(r.Nests...)
 	for _, a := range r.arrays(p) {
 		all = append(all, r.layouts(p, a)...)
 	}
@@ -248,22 +218,13 @@ func (r *Run) orders() (all []Change) {
 		tiles = tiles.Permute(append(outer, inner-1, inner+1, inner, inner+2)...)
 		add(Say("walk in tiles of %d x %d elements", tile, tile), "tiles", tiles, below, right)
 	}
-	for _, parts := range []int{2, 4, 8} {
-		steps := n.Trips[inner] / parts
-		if steps < 2*64 {
-			continue
-		}
-		blocks, right := n.Split(inner, steps)
-		add(Say("walk in blocks of %d steps of the inner loop", steps), "tiles",
-			blocks.Permute(append(outer, inner, inner-1, inner+1)...), right)
-	}
 	return all
 }
 
 // arrays returns the arrays with at least a tenth of all misses, the most first.
 func (r *Run) arrays(p nest.Program) (list []nest.Array) {
 	misses := func(a nest.Array) uint64 {
-		at := slices.IndexFunc(r.Tensors, func(l simcache.Line) bool {
+		at := slices.IndexFunc(r.Tensors, func(l Line) bool {
 			return l.Function == a.Tensor
 		})
 		if at < 0 {
@@ -367,22 +328,22 @@ func (r *Run) grown(p nest.Program, a nest.Array, bytes int) nest.Program {
 // nothing says that nothing would help, or which part of each line is wasted.
 func (r Run) nothing() string {
 	l := r.Levels[0]
-	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 ||
+	if !r.Config.Observes("classes") || l.Misses() == 0 ||
 		l.Compulsory*10 < l.Misses()*9 || r.Config.Levels[0].NoWriteAllocate {
 		return ""
 	}
 	each, lines := "each line", "Lines are"
-	if l.Compulsory < l.Misses() || l.Prefetches > 0 || l.UsedPart() > 0.5 &&
+	if l.Compulsory < l.Misses() || l.Prefetches > 0 || usedPart(l) > 0.5 &&
 		l.BytesUsed < l.BytesFilled {
 		each, lines = "nearly each line", "Nearly all lines are"
 	}
-	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() < 0.5 {
+	if r.Config.Observes("bytes") && usedPart(l) < 0.5 {
 		return Say("What would help: a layout in which these elements lie together, such as a "+
 			"contiguous copy if they are walked more than once. The walk uses %.1f of the %d B "+
 			"of a line, and fetches %s once.",
-			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line, each)
+			usedPart(l)*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line, each)
 	}
-	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() > 0.9 {
+	if r.Config.Observes("bytes") && usedPart(l) > 0.9 {
 		return Say("What would help: no other layout or order. %s fetched into %s once and "+
 			"used whole.", lines, l.Name)
 	}

@@ -12,7 +12,7 @@ import (
 const mostLines = 12
 
 func (r Run) codeTable() Table {
-	return r.rows("line", r.Code, func(l simcache.Line) string {
+	return r.rows("line", r.Code, func(l Line) string {
 		if l.File == "" {
 			return "(no line) " + short(l.Function)
 		}
@@ -21,7 +21,7 @@ func (r Run) codeTable() Table {
 }
 
 func (r Run) functionTable() Table {
-	return r.rows("function", r.Code, func(l simcache.Line) string {
+	return r.rows("function", r.Code, func(l Line) string {
 		return cmp.Or(short(l.Function), "(no function)")
 	})
 }
@@ -46,13 +46,13 @@ func short(name string) string {
 	return b.String()
 }
 
-func (r Run) rows(what string, lines []simcache.Line, name func(simcache.Line) string) Table {
-	var named []simcache.Line
+func (r Run) rows(what string, lines []Line, name func(Line) string) Table {
+	var named []Line
 	for _, l := range lines {
-		named = append(named, simcache.Line{Function: name(l), Counts: l.Counts})
+		named = append(named, Line{Function: name(l), Counts: l.Counts})
 	}
-	t, rest := r.missesOf(what), simcache.Counts{}
-	all := simcache.SumLines(named)
+	t, rest := r.head(what), simcache.Counts{}
+	all := SumLines(named)
 	for i, l := range all {
 		if i < mostLines {
 			t = append(t, r.misses(l.Function, l.Counts))

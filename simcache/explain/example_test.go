@@ -19,7 +19,7 @@ func Example() {
 	config := simcache.Config{
 		Levels: simcache.TwoLevels(
 			simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}),
-		Observe: simcache.Classes | simcache.SetMisses | simcache.UsedBytes,
+		Observe: "classes,sets,bytes",
 	}
 	h, err := simcache.NewHierarchy(config)
 	if err != nil {
@@ -34,7 +34,7 @@ func Example() {
 
 	// 3. Ask for the words: what would help, and paragraphs on each tensor and the caches.
 	run := explain.Run{Config: config, Levels: h.Levels(), Nests: []nest.Nest{columns}, Passes: 1, Counts: h.Counts(),
-		Tensors: []simcache.Line{{Function: "x", Counts: counts[0]}}}
+		Tensors: []explain.Line{{Function: "x", Counts: counts[0]}}}
 	run.Improve(1 << 40)
 	for _, paragraph := range run.Text()[:2] {
 		first, _, _ := strings.Cut(paragraph, ". ")

@@ -20,7 +20,7 @@ type Run struct {
 	Config  simcache.Config
 	Levels  []simcache.LevelCounts // of Hierarchy.Levels
 	TLB     []simcache.LevelCounts // of Hierarchy.TLBs, if the model has a TLB
-	Tensors []simcache.Line        // counts of each tensor
+	Tensors []Line                 // counts of each tensor
 	Nests   []nest.Nest            // of one pass; none for a trace
 	Passes  int
 
@@ -32,7 +32,7 @@ type Run struct {
 	Partial string // why these are not the counts of a whole run
 
 	// Code holds the counts by line of a compiled program; nil for anything else.
-	Code []simcache.Line
+	Code []Line
 
 	// Arrays lie one after the other at multiples of Align bytes. Improve moves them.
 	Arrays    []nest.Array
@@ -44,7 +44,7 @@ type Run struct {
 }
 
 // RunOf returns the counts of a hierarchy with this configuration.
-func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest,
+func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []Line, nests []nest.Nest,
 	passes int) Run {
 	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes,
 		Counts: h.Counts()}
@@ -66,23 +66,9 @@ func (r Run) Text() []string {
 }
 
 func (r Run) reasons() []string {
-	var paragraphs []string
-	add := func(p string) {
-		if p != "" {
-			paragraphs = append(paragraphs, p)
-		}
-	}
-	stories := r.stories()
-	for _, s := range stories {
-		add(r.tensor(s))
-	}
-	for _, s := range r.sources() {
-		add(s)
-	}
-	add(r.workingSet())
-	add(r.pages(stories))
-	add(r.memory())
-	return paragraphs
+	accesses := r.accesses()
+	all := append(r.accessWords(accesses), r.workingSet(), r.pages(accesses), r.memory())
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
 var english = message.NewPrinter(language.English)
@@ -90,20 +76,8 @@ var english = message.NewPrinter(language.English)
 // Say formats whole numbers with commas: "1,200 lines".
 func Say(format string, args ...any) string { return english.Sprintf(format, args...) }
 
-// size formats bytes with a unit, and with a decimal unless it is 0.
-func size[T int | uint64](bytes T) string {
-	n, unit := float64(bytes), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if n < 1024 {
-			break
-		}
-		n, unit = n/1024, u
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", n), ".0") + " " + unit
-}
-
 func percent(n, of uint64) string {
-	return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(max(of, 1)))
+	return share(part(n, of))
 }
 
 // List joins words as a sentence does: "D1, L2 and LL".
@@ -134,81 +108,59 @@ func times(n uint64) string {
 	return Say("%d times", n)
 }
 
-func agree(n uint64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 func (r Run) workingSet() string {
-	first := r.Levels[0]
-	if first.Compulsory == 0 || first.Prefetches > 0 || r.Config.Levels[0].NoWriteAllocate {
+	first, line := r.Levels[0], r.Config.Levels[0].Line
+	if first.Compulsory == 0 || first.Prefetches > 0 || r.Config.Levels[0].NoWriteAllocate ||
+		straddle(r.operands(), line) {
 		return "" // unknown: not each line missed once, or some did again
 	}
-	all := first.Compulsory * uint64(r.Config.Levels[0].Line)
-	text := size(all)
-	if r.straddles() { // a first reference to two lines is one miss
-		text = "at least " + text
-	}
-	by, verbs := map[string][]string{}, []string{"exceeds", "may fit in", "fits in"}
+	all := first.Compulsory * uint64(line)
+	by := map[bool][]string{}
 	for i, l := range r.Levels {
 		c := r.Config.Levels[i].Size
-		verb := "fits in"
-		switch {
-		case all > uint64(c):
-			verb = "exceeds"
-		case r.straddles() && 2*all > uint64(c):
-			verb = "may fit in"
-		}
-		by[verb] = append(by[verb], fmt.Sprintf("%s (%s)", l.Name, simcache.Bytes(c)))
+		by[all > uint64(c)] = append(by[all > uint64(c)],
+			fmt.Sprintf("%s (%s)", l.Name, simcache.Bytes(c)))
 	}
 	var parts []string
-	for _, verb := range verbs {
-		if len(by[verb]) > 0 {
-			parts = append(parts, verb+" "+List(by[verb]))
-		}
+	if by[true] != nil {
+		parts = append(parts, "exceeds "+List(by[true]))
 	}
-	return fmt.Sprintf("The working set, %s, %s.", text, List(parts))
+	if by[false] != nil {
+		parts = append(parts, "fits in "+List(by[false]))
+	}
+	return fmt.Sprintf("The working set, %s, %s.", simcache.Bytes(int(all)), List(parts))
 }
 
-// straddles reports whether a reference may lie in two lines. It assumes so for a trace.
-func (r Run) straddles() bool {
-	line := r.Config.Levels[0].Line
+// operands returns the accesses of the loops, none of a trace.
+func (r Run) operands() []nest.Operand {
 	if r.program != nil {
-		return straddle(r.program.operands, line)
+		return r.program.Operands()
 	}
-	for _, n := range r.Nests {
-		if straddle(n.Operands, line) {
-			return true
-		}
-	}
-	return len(r.Nests) == 0
+	return nest.Sequence(r.Nests...).Operands()
 }
 
-// straddle reports whether an operand may lie in two lines. It does not if its width divides the
-// line, its base and its strides.
+// straddle reports whether a reference may lie in two lines. It does not if its width divides the
+// line, its base and its strides. Of a trace it may.
 func straddle(operands []nest.Operand, line int) bool {
-	for _, op := range operands {
-		if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 ||
-			slices.ContainsFunc(op.Strides, func(s int) bool {
-				return s%op.Width != 0
-			}) {
-			return true
-		}
-	}
-	return false
+	return len(operands) == 0 || slices.ContainsFunc(operands, func(op nest.Operand) bool {
+		return line%op.Width != 0 || op.Base%uint64(op.Width) != 0 ||
+			slices.ContainsFunc(op.Strides, func(s int) bool { return s%op.Width != 0 })
+	})
 }
 
 func (r Run) memory() string {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
-	given, ok := r.given()
-	if !ok || given+last.BytesOut == 0 {
+	// the bytes that fill the last level, unless it is bypassed
+	given, known := last.BytesIn, r.Config.WriteBacks
+	if !known {
+		given, known = last.BytesFilled, r.Config.Observes("bytes")
+	}
+	if level.Inclusion == "exclusive" || !known || given+last.BytesOut == 0 {
 		return ""
 	}
-	moved := "memory supplies " + size(given)
+	moved := "memory supplies " + simcache.Bytes(int(given))
 	if r.Config.WriteBacks && (last.BytesOut > 0 || r.dirty()) {
-		moved += " and receives " + size(last.BytesOut)
+		moved += " and receives " + simcache.Bytes(int(last.BytesOut))
 	}
 	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
 	if touched := r.touched(); touched > 0 {
@@ -216,13 +168,13 @@ func (r Run) memory() string {
 		if share == "0.00" {
 			share = "less than 0.01"
 		}
-		text = Say("The program reads and writes %s in all; %s (%s times as much).", size(touched),
-			moved, share)
+		text = Say("The program reads and writes %s in all; %s (%s times as much).",
+			simcache.Bytes(int(touched)), moved, share)
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
 		text += Say(" Up to %s is fetched only to be overwritten (write-allocate); non-temporal "+
 			"stores would avoid that.",
-			size(min(last.WriteMisses*uint64(level.Line), given)))
+			simcache.Bytes(int(min(last.WriteMisses*uint64(level.Line), given))))
 	}
 	switch {
 	case r.dirty() && r.Config.WriteBacks:
@@ -231,28 +183,6 @@ func (r Run) memory() string {
 		text += " Write-backs are counted with --writebacks only."
 	}
 	return text
-}
-
-// given returns the bytes that memory supplies. ok reports whether they are known.
-//
-// They are the bytes that fill the last level. An exclusive last level is bypassed, one line for
-// each miss. There they are unknown with prefetches, references in two lines, and stores that bring
-// no line in.
-func (r Run) given() (bytes uint64, ok bool) {
-	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
-	switch {
-	case level.Inclusion == "exclusive":
-		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool {
-			return l.Prefetches > 0
-		})
-		passes := slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool {
-			return l.NoWriteAllocate || l.WriteThrough
-		})
-		return last.Misses() * uint64(level.Line), !prefetches && !passes && !r.straddles()
-	case r.Config.WriteBacks:
-		return last.BytesIn, true
-	}
-	return last.BytesFilled, r.Config.Observe&simcache.UsedBytes != 0
 }
 
 func (r Run) touched() (bytes uint64) {
@@ -272,12 +202,7 @@ func (r Run) touched() (bytes uint64) {
 // dirty reports whether anything was written. It does not see a trace's updates, which count as
 // reads.
 func (r Run) dirty() bool {
-	for _, n := range r.Nests {
-		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
-			return op.Kind != nest.Read
-		}) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(r.Tensors, func(l simcache.Line) bool { return l.Counts.Dw > 0 })
+	return r.Counts.Dw > 0 || slices.ContainsFunc(r.operands(), func(op nest.Operand) bool {
+		return op.Kind == nest.Modify
+	})
 }

@@ -1,6 +1,9 @@
 package explain
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/reuse"
@@ -14,7 +17,7 @@ type result struct {
 	// accesses proved to hit or miss like others, in both; not of a trace
 	Proved      *uint64            `json:"proved,omitempty"`
 	Geometry    map[string]setting `json:"geometry"`
-	Lines       []jsonLine         `json:"lines,omitempty"`
+	Lines       []Line             `json:"lines,omitempty"`
 	Partial     string             `json:"partial,omitempty"`
 	Passes      *int               `json:"passes,omitempty"` // not of a trace
 	Machine     string             `json:"machine,omitempty"`
@@ -26,7 +29,6 @@ type result struct {
 	Curve       *reuse.Table       `json:"curve,omitempty"`
 	Nests       []jsonNest         `json:"nests,omitzero"`      // of a pattern
 	Statements  []jsonStatement    `json:"statements,omitzero"` // of a program
-	Program     []jsonNode         `json:"program,omitzero"`
 }
 
 // JSON returns the run for JSON, with the words of Text if wanted. The name of the machine may be
@@ -34,8 +36,11 @@ type result struct {
 func (r Run) JSON(machine string, words bool) any {
 	trace := r.program == nil && r.Nests == nil
 	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
-		Machine: machine, Observed: r.Config.Observe.Names(), Levels: r.jsonLevels(),
-		Tensors: []jsonTensor{}, Curve: r.Curve}
+		Machine: machine, Observed: []string{}, Levels: r.jsonLevels(),
+		Lines: r.Code, Tensors: []jsonTensor{}, Curve: r.Curve}
+	if r.Config.Observe != "" {
+		j.Observed = strings.Split(r.Config.Observe, ",")
+	}
 	if words {
 		j.Explanation = r.Text()
 	}
@@ -44,17 +49,13 @@ func (r Run) JSON(machine string, words bool) any {
 	}
 	switch {
 	case r.program != nil:
-		number := 0
-		j.Statements, j.Program = r.jsonStatements(), jsonNodes(r.program.Program, &number)
+		j.Statements = r.jsonStatements()
 	case !trace:
 		j.Nests = jsonNests(r.Nests)
 	}
-	for _, l := range r.Code {
-		j.Lines = append(j.Lines, jsonLine{l.File, l.Number, l.Function, l.Counts})
-	}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
-		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), of.Source})
+		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, missRate(l), of.Source})
 	}
 	for _, l := range r.Tensors {
 		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})
@@ -62,33 +63,26 @@ func (r Run) JSON(machine string, words bool) any {
 	return j
 }
 
-type jsonLine struct {
-	File     string          `json:"file"`
-	Line     int             `json:"line"`
-	Function string          `json:"function"`
-	Counts   simcache.Counts `json:"counts"`
-}
-
 type (
 	jsonLevel struct {
 		simcache.LevelCounts
-		Size      int              `json:"size"`
-		Ways      int              `json:"ways"`
-		Sets      int              `json:"sets"`
-		Line      int              `json:"line"`
-		Policy    string           `json:"policy"`
-		Inclusion string           `json:"inclusion"`
-		MissRate  float64          `json:"missRate"` // of the references that reach it
-		UsedPart  *float64         `json:"usedPart,omitempty"`
-		Spread    *simcache.Spread `json:"spread,omitempty"`
+		Size      int      `json:"size"`
+		Ways      int      `json:"ways"`
+		Sets      int      `json:"sets"`
+		Line      int      `json:"line"`
+		Policy    string   `json:"policy"`
+		Inclusion string   `json:"inclusion"`
+		MissRate  float64  `json:"missRate"` // of the references that reach it
+		UsedPart  *float64 `json:"usedPart,omitempty"`
+		Spread    *spread  `json:"spread,omitempty"`
 	}
 	jsonTLB struct {
 		simcache.LevelCounts
-		Entries  int             `json:"entries"`
-		Ways     int             `json:"ways"`
-		Page     int             `json:"page"`
-		MissRate float64         `json:"missRate"` // of the references that reach it
-		Source   simcache.Source `json:"source"`
+		Entries  int     `json:"entries"`
+		Ways     int     `json:"ways"`
+		Page     int     `json:"page"`
+		MissRate float64 `json:"missRate"` // of the references that reach it
+		Source   string  `json:"source"`
 	}
 	jsonTensor struct {
 		Tensor string          `json:"tensor"`
@@ -101,13 +95,14 @@ func (r Run) jsonLevels() []jsonLevel {
 	for i, l := range r.Levels {
 		of := r.Config.Levels[i]
 		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(),
-			Line: of.Line, Policy: of.Policy.String(), Inclusion: of.Inclusion.String(),
-			MissRate: l.MissRate()}
-		if spread, ok := l.Spread(); ok {
+			Line: of.Line, Policy: cmp.Or(of.Policy, "lru"),
+			Inclusion: cmp.Or(of.Inclusion, independent),
+			MissRate:  missRate(l)}
+		if spread, ok := spreadOf(l); ok {
 			level.Spread = &spread
 		}
-		if r.Config.Observe&simcache.UsedBytes != 0 {
-			used := l.UsedPart()
+		if r.Config.Observes("bytes") {
+			used := usedPart(l)
 			level.UsedPart = &used
 		}
 		all = append(all, level)
@@ -117,15 +112,15 @@ func (r Run) jsonLevels() []jsonLevel {
 
 // A setting is the JSON of a simulated cache.
 type setting struct {
-	Size   int             `json:"size"`
-	Ways   int             `json:"ways"`
-	Line   int             `json:"line"`
-	Source simcache.Source `json:"source"`
+	Size   int    `json:"size"`
+	Ways   int    `json:"ways"`
+	Line   int    `json:"line"`
+	Source string `json:"source"`
 }
 
 // Settings returns the first and the last level for JSON, and I1 if instructions are simulated.
 func Settings(c simcache.Config, i1 bool) map[string]setting {
-	of := func(g simcache.Geometry, source simcache.Source) setting {
+	of := func(g simcache.Geometry, source string) setting {
 		return setting{g.Size, g.Ways, g.Line, source}
 	}
 	all := map[string]setting{"D1": of(c.First().Geometry, c.First().Source),
@@ -191,70 +186,6 @@ func (r Run) jsonStatements() []jsonStatement {
 			}
 		}
 		all = append(all, j)
-	}
-	return all
-}
-
-// A jsonNode is a loop, a condition or an access. An affine function is a constant and the
-// coefficients of induction variables, the outermost loop's first.
-type jsonNode struct {
-	Loop   *jsonLoop `json:"loop,omitempty"`
-	If     *jsonIf   `json:"if,omitempty"`
-	Access *jsonOne  `json:"access,omitempty"`
-}
-
-type (
-	jsonLoop struct {
-		Name string       `json:"name"`
-		From []jsonAffine `json:"from"` // the largest of these; with a negative step the least
-		// the least of these, exclusive; with a negative step the largest
-		To   []jsonAffine `json:"to"`
-		Step int          `json:"step"`
-		Body []jsonNode   `json:"body"`
-	}
-	jsonIf struct {
-		When [][]jsonAffine `json:"when"` // true if in one list all are at least 0
-		Then []jsonNode     `json:"then"`
-		Else []jsonNode     `json:"else,omitempty"`
-	}
-	jsonOne struct {
-		Number int `json:"number"`
-		operand
-	}
-	jsonAffine struct {
-		Const int   `json:"const"`
-		Coef  []int `json:"coef"`
-	}
-)
-
-// jsonNodes numbers accesses from *number on, and advances it.
-func jsonNodes(nodes []nest.Node, number *int) []jsonNode {
-	all := []jsonNode{}
-	for _, node := range nodes {
-		var j jsonNode
-		switch node := node.(type) {
-		case *nest.Loop:
-			j.Loop = &jsonLoop{node.Name, jsonAffines(node.From), jsonAffines(node.To), node.Step,
-				jsonNodes(node.Body, number)}
-		case *nest.If:
-			j.If = &jsonIf{When: [][]jsonAffine{}, Then: jsonNodes(node.Then, number),
-				Else: jsonNodes(node.Else, number)}
-			for _, and := range node.When {
-				j.If.When = append(j.If.When, jsonAffines(and))
-			}
-		case nest.Operand:
-			j.Access = &jsonOne{*number, jsonOperand(node)}
-			*number++
-		}
-		all = append(all, j)
-	}
-	return all
-}
-
-func jsonAffines(list []nest.Affine) []jsonAffine {
-	all := []jsonAffine{}
-	for _, a := range list {
-		all = append(all, jsonAffine{a.Const, append([]int{}, a.Coef...)})
 	}
 	return all
 }

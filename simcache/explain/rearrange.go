@@ -15,12 +15,19 @@ import (
 // order. Arrays get rows padded by a line, or two dims swapped.
 func (r *Run) Rearrangements() (all []Change) {
 	p := r.program.Program
-	all = r.exchanges(p)
 	for _, chain := range r.chains(p) {
-		if len(chain) != 3 {
-			continue
+		var orders [][]int
+		for inner := len(chain) - 1; inner > 0; inner-- {
+			for outer := inner - 1; outer >= 0; outer-- {
+				order := nest.UpTo(len(chain))
+				order[outer], order[inner] = inner, outer
+				orders = append(orders, order)
+			}
 		}
-		for _, order := range [][]int{{1, 2, 0}, {2, 0, 1}} { // other orders exchange two
+		if len(chain) == 3 {
+			orders = append(orders, []int{1, 2, 0}, []int{2, 0, 1}) // others exchange two
+		}
+		for _, order := range orders {
 			if c, ok := r.reordered(p, chain, order); ok {
 				all = append(all, c)
 			}
@@ -28,22 +35,6 @@ func (r *Run) Rearrangements() (all []Change) {
 	}
 	for _, a := range r.arrays(p) {
 		all = append(all, r.layouts(p, a)...)
-	}
-	return all
-}
-
-func (r *Run) exchanges(p nest.Program) (all []Change) {
-	chains := r.chains(p)
-	for _, chain := range chains {
-		for inner := len(chain) - 1; inner > 0; inner-- {
-			for outer := inner - 1; outer >= 0; outer-- {
-				order := nest.UpTo(len(chain))
-				order[outer], order[inner] = inner, outer
-				if c, ok := r.reordered(p, chain, order); ok {
-					all = append(all, c)
-				}
-			}
-		}
 	}
 	return all
 }

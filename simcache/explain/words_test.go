@@ -10,6 +10,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
 // A plain cache is a level by its definition: sets of lines under LRU, the most
@@ -106,14 +107,14 @@ func drawCase(r *rand.Rand) drawn {
 		ways, sets := 1+r.IntN(8), 1<<r.IntN(6)
 		l := simcache.Level{Geometry: simcache.Geometry{Size: max(ways*sets, 2) * line, Ways: max(ways, 2/sets), Line: line}}
 		if !d.lru {
-			l.Policy = []simcache.Policy{"lru", "fifo", "random", "bit-plru", "srrip"}[r.IntN(5)]
-			l.Inclusion = []simcache.Inclusion{"", "inclusive", "exclusive"}[min(r.IntN(6), len(d.config.Levels)*2)%3]
+			l.Policy = []string{"lru", "fifo", "random", "bit-plru", "srrip"}[r.IntN(5)]
+			l.Inclusion = []string{"", "inclusive", "exclusive"}[min(r.IntN(6), len(d.config.Levels)*2)%3]
 			l.VictimLines, l.NoWriteAllocate, l.WriteThrough = r.IntN(3)*r.IntN(9), r.IntN(4) == 0, r.IntN(5) == 0
-			l.Prefetch = simcache.Prefetch{Kind: []simcache.PrefetchKind{"", "next-line", "stride"}[r.IntN(6)%4%3], Degree: r.IntN(3)}
+			l.Prefetch = simcache.Prefetch{Kind: []string{"", "next-line", "stride"}[r.IntN(6)%4%3], Degree: r.IntN(3)}
 		}
 		d.config.Levels = append(d.config.Levels, l)
 	}
-	d.config.Observe = simcache.Classes | simcache.SetMisses | simcache.UsedBytes
+	d.config.Observe = "classes,sets,bytes"
 	d.config.WriteBacks = r.IntN(2) == 0 && !d.lru
 	d.config.TLB = []simcache.TLB{{Entries: 4, Ways: 2, Page: 4096}}
 	if d.config.Check() != nil {
@@ -201,23 +202,28 @@ func TestWordsFollowCounts(t *testing.T) {
 		wrong := func(format string, args ...any) {
 			t.Fatalf("seed %d: %s\n%s\n%+v\n%+v, %d passes", seed, fmt.Sprintf(format, args...), strings.Join(r.Text(), "\n"), d.config.Levels, d.nests, d.passes)
 		}
-		for _, s := range r.stories() {
-			tensor := s.operand().Tensor
-			if message := holdValues(s, want[tensor]); message != "" {
-				wrong("%s: %s", tensor, message)
+		missed := map[string][]uint64{}
+		for _, a := range r.accesses() {
+			if missed[a.name] == nil {
+				missed[a.name] = make([]uint64, len(r.Levels))
 			}
-			if message := r.holdWords(s, want[tensor]); message != "" {
-				wrong("%s: %s", tensor, message)
+			for level, n := range a.missed {
+				missed[a.name][level] += n
+			}
+			if message := r.holdWords(a, want[a.name]); message != "" {
+				wrong("%s: %s", a.name, message)
+			}
+		}
+		for tensor, n := range missed {
+			if !slices.Equal(n, want[tensor].all) {
+				wrong("%s misses %v, want %v", tensor, n, want[tensor].all)
 			}
 		}
 		if message := r.holdLevels(want, lines); message != "" {
 			wrong("%s", message)
 		}
-		if given := "emory supplies " + size(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
+		if given := "emory supplies " + simcache.Bytes(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
 			wrong("m%s", given)
-		}
-		if given := regexp.MustCompile(`emory supplies ([\d.]+ \w+)`).FindStringSubmatch(r.memory()); given != nil && given[1] != size(r.moved()) {
-			wrong("memory supplies %s", size(r.moved()))
 		}
 	}
 }
@@ -232,30 +238,16 @@ func (d drawn) run(t *testing.T) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Run{Config: d.config, Nests: d.nests, Passes: d.passes, Levels: h.Levels(), TLB: h.TLBs()}
+	r := Run{Config: d.config, Nests: d.nests, Passes: d.passes, Levels: h.Levels(), TLB: h.TLBs(),
+		Counts: h.Counts()}
 	for i, op := range d.nests[0].Operands {
-		line := simcache.Line{Function: op.Tensor}
+		line := Line{Function: op.Tensor}
 		for k := range d.nests {
 			line.Counts = line.Counts.Add(counts[k][i])
 		}
 		r.Tensors = append(r.Tensors, line)
 	}
 	return r
-}
-
-// moved is the bytes that a run which counts write-backs fetched from memory: into
-// the last level, or if that is exclusive into the one before it, but for what it
-// had. If that is exclusive too, they are what is said.
-func (r Run) moved() uint64 {
-	last := len(r.Levels) - 1
-	given, _ := r.given()
-	switch {
-	case !r.Config.WriteBacks || last > 0 && r.Config.Levels[last-1].Inclusion == "exclusive":
-		return given
-	case r.Config.Levels[last].Inclusion == "exclusive":
-		return r.Levels[last-1].BytesIn - (r.Levels[last].Refs()-r.Levels[last].Misses())*uint64(r.Config.Levels[last].Line)
-	}
-	return r.Levels[last].BytesIn
 }
 
 // counted are the tallies that a run itself has.
@@ -269,7 +261,7 @@ func counted(r Run) map[string]tally {
 					continue
 				}
 				t.all[i] += u.Misses()
-				if u.Since == simcache.Never {
+				if u.Since == engine.Never {
 					t.first[i] += u.Misses()
 				}
 			}
@@ -279,55 +271,32 @@ func counted(r Run) map[string]tally {
 	return by
 }
 
-// holdValues: every miss of the first level has its place in the story, and what a
-// level lost is what the next is asked for.
-func holdValues(s story, want tally) string {
-	first, again := s.first+s.elsewhere, s.again+s.misses()-s.first
-	if first != want.first[0] || first+again != want.all[0] {
-		return fmt.Sprintf("%d misses at first touches and %d later, want %d and %d", first, again, want.first[0], want.all[0]-want.first[0])
-	}
-	told := s.again
-	for _, c := range s.told() {
-		told += c.fates[0].lost()
-	}
-	if told != again {
-		return fmt.Sprintf("of %d misses of lines that were touched before %d are told", again, told)
-	}
-	for level, loses := range s.loses {
-		if loses != (want.all[level] > want.first[level]) {
-			return fmt.Sprintf("level %d loses: %v, of %d misses %d are first touches", level, loses, want.all[level], want.first[level])
-		}
-	}
-	return ""
-}
-
 var (
-	lost  = regexp.MustCompile(`(\w+)(?: \([\d,]+ lines?\) (?:has evicted it|does not have it))`)
-	still = regexp.MustCompile(`(\w+) \([\d,]+ lines?\) still has it`)
+	lost = regexp.MustCompile(`(\w+)(?: \([\d,]+ lines?\) (?:has evicted it|does not have it|has it, except))`)
 )
 
-// holdWords holds what is said of a tensor: which level has lost a line, and which
-// still has it.
-func (r Run) holdWords(s story, want tally) string {
-	text := r.tensor(s)
+// holdWords holds what is said of an access to its tensor's misses: a level that has lost its lines
+// has missed them twice, and the first one is said to have lost them if most misses are later ones.
+func (r Run) holdWords(a access, want tally) string {
+	text := r.words(a)
 	says := func(of *regexp.Regexp, level string) bool {
 		return slices.ContainsFunc(of.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == level })
 	}
 	for i, l := range r.Levels {
-		again := want.all[i] - want.first[i]
-		switch {
-		case again == 0 && says(lost, l.Name):
+		if want.all[i] == want.first[i] && says(lost, l.Name) {
 			return l.Name + " is said to have lost what it never missed twice"
-		case again > 0 && says(still, l.Name):
-			return l.Name + " is said to have still what it missed twice"
 		}
 	}
-	never, others := strings.Contains(text, "never returns"), strings.Contains(text, "The other loops")
-	again := want.all[0] - want.first[0]
-	switch {
-	case again > 0 && !says(lost, r.Levels[0].Name) && !(others && s.again == again):
+	again := a.missed[0]
+	for _, u := range a.reuses {
+		if u.Since == engine.Never {
+			again -= u.Misses()
+		}
+	}
+	if again > a.missed[0]/2 && !says(lost, r.Levels[0].Name) {
 		return "no cause of its misses is told"
-	case never && again > s.again:
+	}
+	if strings.Contains(text, "never returns") && again > 0 {
 		return "it comes back to lines, and misses them"
 	}
 	return ""
@@ -339,7 +308,7 @@ func (r Run) holdLevels(want map[string]tally, lines int) string {
 	for _, t := range want {
 		misses += t.all[0]
 	}
-	all := size(lines * r.Config.Levels[0].Line)
+	all := simcache.Bytes(lines * r.Config.Levels[0].Line)
 	text := strings.Join(r.Text(), "\n")
 	exact := regexp.MustCompile(`The working set, ([\d.]+ \w+), (?:fits|exceeds)`)
 	for _, m := range exact.FindAllStringSubmatch(text, -1) {

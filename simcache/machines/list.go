@@ -46,11 +46,11 @@ func (m Machine) WriteTables(w io.Writer) error {
 		row("I1", m.Config.I1, "", "")
 	}
 	for i, l := range m.Config.Levels {
-		inclusion := l.Inclusion.String()
+		inclusion := cmp.Or(l.Inclusion, "non-inclusive")
 		if i == 0 {
 			inclusion = "" // the first level has none
 		}
-		row(cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Geometry, l.Policy.String(), inclusion)
+		row(cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Geometry, cmp.Or(l.Policy, "lru"), inclusion)
 	}
 	if len(m.Config.TLB) > 0 {
 		fmt.Fprintln(t, "\nsimulated data TLB\tentries\tways\tpage\treach")

@@ -9,6 +9,7 @@
 package machines
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -43,35 +45,41 @@ type (
 		Measured    *S        `yaml:"measured"`
 	}
 	geometry struct {
-		Size Size `yaml:"size"`
-		Ways int  `yaml:"ways"`
-		Line Size `yaml:"line"`
+		Size strict.Size `yaml:"size"`
+		Ways int         `yaml:"ways"`
+		Line strict.Size `yaml:"line"`
 	}
 	level struct {
-		Name        string                   `yaml:"name"`
-		Size        Size                     `yaml:"size"`
-		Ways        int                      `yaml:"ways"`
-		Line        Size                     `yaml:"line"`
-		SharedBy    int                      `yaml:"shared-by"`
-		Modulo      bool                     `yaml:"modulo"`
-		Policy      word[simcache.Policy]    `yaml:"policy"`
-		Seed        uint64                   `yaml:"seed"`
-		Inclusion   word[simcache.Inclusion] `yaml:"inclusion"`
-		WritePolicy word[writePolicy]        `yaml:"write-policy"`
-		WriteMiss   word[writeMiss]          `yaml:"write-miss"`
-		VictimLines int                      `yaml:"victim-lines"`
-		Prefetch    prefetch                 `yaml:"prefetch"`
+		Name        string      `yaml:"name"`
+		Size        strict.Size `yaml:"size"`
+		Ways        int         `yaml:"ways"`
+		Line        strict.Size `yaml:"line"`
+		SharedBy    int         `yaml:"shared-by"`
+		Modulo      bool        `yaml:"modulo"`
+		Policy      string      `yaml:"policy"`
+		Seed        uint64      `yaml:"seed"`
+		Inclusion   string      `yaml:"inclusion"`
+		WritePolicy string      `yaml:"write-policy"`
+		WriteMiss   string      `yaml:"write-miss"`
+		VictimLines int         `yaml:"victim-lines"`
+		Prefetch    prefetch    `yaml:"prefetch"`
 	}
 	prefetch struct {
-		Kind   word[simcache.PrefetchKind] `yaml:"kind"`
-		Degree *int                        `yaml:"degree"` // nil if left out, which means 1
+		Kind   string `yaml:"kind"`
+		Degree int    `yaml:"degree"`
 	}
 	tlb struct {
-		Name    string `yaml:"name"`
-		Entries int    `yaml:"entries"`
-		Ways    int    `yaml:"ways"`
-		Page    Size   `yaml:"page"`
+		Name    string      `yaml:"name"`
+		Entries int         `yaml:"entries"`
+		Ways    int         `yaml:"ways"`
+		Page    strict.Size `yaml:"page"`
 	}
+)
+
+// The words for stores, the defaults first.
+var (
+	writePolicies = []string{"write-back", "write-through"}
+	writeMisses   = []string{"write-allocate", "no-write-allocate"}
 )
 
 // Limits of a description, against typing errors.
@@ -80,8 +88,6 @@ const (
 	maxSize        = 4 << 30 // bytes of a level
 	maxEntries     = 1 << 20 // of a TLB level
 	maxVictimLines = 1 << 16
-	maxDegree      = 64
-	maxSharedBy    = 1 << 16 // cores
 )
 
 // Parse reads a description. An error begins with name, line and column, and says what would be
@@ -112,39 +118,23 @@ func Format[S any](m Machine, measured *S) ([]byte, error) {
 	f := file[S]{Name: m.Name, Description: m.Description, Sources: m.Sources,
 		WriteBacks: m.Config.WriteBacks, Measured: measured}
 	if g := m.Config.I1; g != (simcache.Geometry{}) {
-		f.I1 = &geometry{Size(g.Size), g.Ways, Size(g.Line)}
+		f.I1 = &geometry{strict.Size(g.Size), g.Ways, strict.Size(g.Line)}
 	}
 	for _, l := range m.Config.Levels {
 		f.Levels = append(f.Levels, level{
-			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line),
-			SharedBy: l.SharedBy, Modulo: l.Modulo,
-			Policy: word[simcache.Policy]{l.Policy}, Seed: l.Seed,
-			Inclusion:   word[simcache.Inclusion]{l.Inclusion},
-			WritePolicy: word[writePolicy]{writePolicy(l.WriteThrough)},
-			WriteMiss:   word[writeMiss]{writeMiss(l.NoWriteAllocate)},
-			VictimLines: l.VictimLines, Prefetch: prefetchOf(l.Prefetch),
+			Name: l.Name, Size: strict.Size(l.Size), Ways: l.Ways, Line: strict.Size(l.Line),
+			SharedBy: l.SharedBy, Modulo: l.Modulo, Policy: l.Policy, Seed: l.Seed,
+			Inclusion:   l.Inclusion,
+			WritePolicy: map[bool]string{true: writePolicies[1]}[l.WriteThrough],
+			WriteMiss:   map[bool]string{true: writeMisses[1]}[l.NoWriteAllocate],
+			VictimLines: l.VictimLines, Prefetch: prefetch(l.Prefetch),
 		})
 	}
 	for _, t := range m.Config.TLB {
-		f.TLB = append(f.TLB, tlb{t.Name, t.Entries, t.Ways, Size(t.Page)})
+		f.TLB = append(f.TLB, tlb{t.Name, t.Entries, t.Ways, strict.Size(t.Page)})
 	}
 	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true),
 		yaml.CustomMarshaler[string](quoted))
-}
-
-func prefetchOf(p simcache.Prefetch) prefetch {
-	of := prefetch{Kind: word[simcache.PrefetchKind]{p.Kind}}
-	if p.Degree != 0 {
-		of.Degree = &p.Degree
-	}
-	return of
-}
-
-func (p prefetch) degree() int {
-	if p.Degree == nil {
-		return 0
-	}
-	return *p.Degree
 }
 
 // quoted quotes a text with a leading question mark, which the library would write as a key.
@@ -157,25 +147,30 @@ func quoted(text string) ([]byte, error) {
 
 // config checks the description. With an error it returns the path at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
-	for _, check := range []func() (string, error){f.limits, f.unprintable,
-		f.contradicts, f.lacks} {
-		if path, err := check(); err != nil {
-			return c, path, err
-		}
+	if path, err := f.unprintable(); err != nil {
+		return c, path, err
 	}
 	if f.I1 != nil {
 		c.I1 = simcache.Geometry{Size: int(f.I1.Size), Ways: f.I1.Ways, Line: int(f.I1.Line)}
 	}
-	for _, l := range f.Levels {
+	for i, l := range f.Levels {
+		at := fmt.Sprintf("levels[%d].", i)
+		through, err := either("write policy", writePolicies, l.WritePolicy)
+		if err != nil {
+			return c, at + "write-policy", err
+		}
+		none, err := either("policy for a write that misses", writeMisses, l.WriteMiss)
+		if err != nil {
+			return c, at + "write-miss", err
+		}
 		c.Levels = append(c.Levels, simcache.Level{
 			Name:     l.Name,
 			Geometry: simcache.Geometry{Size: int(l.Size), Ways: l.Ways, Line: int(l.Line)},
-			SharedBy: l.SharedBy,
-			Modulo:   l.Modulo, Policy: l.Policy.value, Seed: l.Seed, Inclusion: l.Inclusion.value,
-			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value),
-			VictimLines: l.VictimLines,
-			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value,
-				Degree: l.Prefetch.degree()},
+			SharedBy: l.SharedBy, Modulo: l.Modulo, Policy: unless(l.Policy, "lru"), Seed: l.Seed,
+			Inclusion:    unless(l.Inclusion, "non-inclusive"),
+			WriteThrough: through, NoWriteAllocate: none, VictimLines: l.VictimLines,
+			Prefetch: simcache.Prefetch{Kind: unless(l.Prefetch.Kind, "none"),
+				Degree: l.Prefetch.Degree},
 		})
 	}
 	for _, t := range f.TLB {
@@ -183,32 +178,47 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 			Page: int(t.Page)})
 	}
 	c.WriteBacks = f.WriteBacks
+	if path, err := limits(c); err != nil {
+		return c, path, err
+	}
 	if err := c.Check(); err != nil {
 		return c, fault(c), err
 	}
 	return c, "", nil
 }
 
-func (f file[S]) limits() (path string, err error) {
+// either reports whether a text is the second of two words. The first is the default.
+func either(what string, words []string, text string) (second bool, err error) {
+	if text != "" && !slices.Contains(words, text) {
+		return false, fmt.Errorf("unknown %s %q (want %s)", what, text,
+			strings.Join(words, " or "))
+	}
+	return text == words[1], nil
+}
+
+// unless returns a word, "" for the default.
+func unless(word, standard string) string {
+	if word == standard {
+		return ""
+	}
+	return word
+}
+
+func limits(c simcache.Config) (path string, err error) {
 	type figure struct {
 		path        string
 		value, most int
 	}
-	figures := []figure{{"levels", len(f.Levels), maxLevels}, {"tlb", len(f.TLB), maxLevels}}
-	if f.I1 != nil {
-		figures = append(figures, figure{"i1.size", int(f.I1.Size), maxSize})
-	}
-	for i, l := range f.Levels {
+	figures := []figure{{"levels", len(c.Levels), maxLevels}, {"tlb", len(c.TLB), maxLevels},
+		{"i1.size", c.I1.Size, maxSize}}
+	for i, l := range c.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
-		figures = append(figures, figure{at + "size", int(l.Size), maxSize},
-			figure{at + "shared-by", l.SharedBy, maxSharedBy},
-			figure{at + "victim-lines", l.VictimLines, maxVictimLines},
-			figure{at + "prefetch.degree", l.Prefetch.degree(), maxDegree})
+		figures = append(figures, figure{at + "size", l.Size, maxSize},
+			figure{at + "victim-lines", l.VictimLines, maxVictimLines})
 	}
-	for i, t := range f.TLB {
+	for i, t := range c.TLB {
 		at := fmt.Sprintf("tlb[%d].", i)
-		figures = append(figures, figure{at + "entries", t.Entries, maxEntries},
-			figure{at + "page", int(t.Page), maxSize})
+		figures = append(figures, figure{at + "entries", t.Entries, maxEntries})
 	}
 	for _, g := range figures {
 		if g.value > g.most {
@@ -220,79 +230,20 @@ func (f file[S]) limits() (path string, err error) {
 
 // unprintable refuses names with control characters, which a terminal would execute.
 func (f file[S]) unprintable() (path string, err error) {
-	names := []struct{ path, name string }{{"name", f.Name}}
+	names := map[string]string{"name": f.Name}
 	for i, l := range f.Levels {
-		names = append(names, struct{ path, name string }{fmt.Sprintf("levels[%d].name",
-			i), l.Name})
+		names[fmt.Sprintf("levels[%d].name", i)] = l.Name
 	}
 	for i, t := range f.TLB {
-		names = append(names, struct{ path, name string }{fmt.Sprintf("tlb[%d].name", i), t.Name})
+		names[fmt.Sprintf("tlb[%d].name", i)] = t.Name
 	}
-	for _, n := range names {
-		if strings.ContainsFunc(n.name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return n.path, fmt.Errorf("%q has what cannot be printed (want letters and the like, "+
-				"in one line)", n.name)
+	for path, name := range names {
+		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return path, fmt.Errorf("%q has what cannot be printed (want letters and the like, "+
+				"in one line)", name)
 		}
 	}
 	return "", nil
-}
-
-// contradicts refuses settings without effect and repeated names.
-func (f file[S]) contradicts() (path string, err error) {
-	for i, l := range f.Levels {
-		at := fmt.Sprintf("levels[%d].", i)
-		switch p := l.Prefetch; {
-		case p.Degree != nil && p.Kind.value == "":
-			return at + "prefetch", fmt.Errorf(
-				"a degree of %d and no prefetcher (want kind: next-line, or stride)", *p.Degree)
-		case p.Degree != nil && *p.Degree < 1:
-			return at + "prefetch.degree", fmt.Errorf(
-				"a degree of %d (want at least 1, which it is where it is left out, or no "+
-					"prefetcher)", *p.Degree)
-		case l.Seed != 0 && l.Policy.value != "random":
-			return at + "seed", fmt.Errorf("a seed of %d and nothing that draws (want policy: "+
-				"random)", l.Seed)
-		case l.Name != "" && slices.ContainsFunc(f.Levels[:i], func(before level) bool {
-			return before.Name == l.Name
-		}):
-			return at + "name", fmt.Errorf("%s is the name of a level already", l.Name)
-		}
-	}
-	return "", nil
-}
-
-// lacks refuses caches without size, ways or line. Data sheets often state only sizes.
-func (f file[S]) lacks() (path string, err error) {
-	if f.I1 != nil {
-		if err := f.I1.lacks(); err != nil {
-			return "i1", err
-		}
-	}
-	for i, l := range f.Levels {
-		if err := (geometry{l.Size, l.Ways, l.Line}).lacks(); err != nil {
-			return fmt.Sprintf("levels[%d]", i), err
-		}
-	}
-	return "", nil
-}
-
-func (g geometry) lacks() error {
-	var keys []string
-	if g.Size == 0 {
-		keys = append(keys, "size")
-	}
-	if g.Ways == 0 {
-		keys = append(keys, "ways")
-	}
-	if g.Line == 0 {
-		keys = append(keys, "line")
-	}
-	if keys == nil {
-		return nil
-	}
-	return fmt.Errorf("a cache without %s (want size, ways and line, such as size: 32KiB, ways: "+
-		"8, line: 64; as many ways as size / line make it fully associative)",
-		strings.Join(keys, " and "))
 }
 
 // fault returns the path of the first part that fails together with those before it.
@@ -316,4 +267,16 @@ func fault(c simcache.Config) string {
 		}
 	}
 	return ""
+}
+
+// skipped is a section that is not read.
+type skipped struct{}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (*skipped) UnmarshalYAML(n ast.Node) error {
+	if n.Type() != ast.MappingType {
+		return strict.Refuse(n,
+			errors.New("no section (want the keys and values of a measurement)"))
+	}
+	return nil
 }

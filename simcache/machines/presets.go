@@ -27,28 +27,10 @@ func Names() []string {
 func File(name string) ([]byte, error) {
 	text, err := presets.ReadFile("presets/" + strings.ToLower(name) + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no preset %q%s (known: %s)", name, meant(name),
+		return nil, fmt.Errorf("no preset %q (known: %s)", name,
 			strings.Join(Names(), ", "))
 	}
 	return text, nil
-}
-
-func meant(name string) string {
-	var all []string
-	for _, known := range Names() {
-		if letters(name) != "" && strings.Contains(strings.ReplaceAll(known, "-", ""),
-			letters(name)) {
-			all = append(all, known)
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return ": did you mean " + strings.Join(all, " or ") + "?"
-}
-
-func letters(name string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }
 
 // Preset returns a machine by name, in any case. An unknown name is an error that lists the names.

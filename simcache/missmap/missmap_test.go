@@ -72,7 +72,7 @@ func after(
 	for _, l := range exact.Levels() {
 		levels = append(levels, l.Misses())
 	}
-	c.Observe = simcache.SetMisses
+	c.Observe = "sets"
 	observed, err := simcache.NewHierarchy(c)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func watch(c simcache.Config, passes int, p nest.Program, see func(outcome) bool
 	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := c.CheckProgram(passes, p); err != nil {
+	if err := c.CheckPasses(passes, p); err != nil {
 		return err
 	}
 	if c.CheckThreads() != nil {

@@ -1,23 +1,23 @@
 package reuse
 
 import (
-	"cmp"
+	"maps"
 	"math/bits"
 	"slices"
-	"sort"
 )
 
-// A Curve holds the misses of LRU caches of every capacity. Capacities and distances are in lines
+// A Table holds the misses of LRU caches of every capacity. Capacities and distances are in lines
 // of one set: all lines of a fully associative cache, else its ways.
-type Curve struct {
-	Refs uint64 // references: one for each access
+type Table struct {
+	Line int    `json:"line"`
+	Sets int    `json:"sets"`
+	Refs uint64 `json:"refs"` // references: one for each access
 	// compulsory misses: first touches of lines, which miss at any capacity
-	Cold  uint64
-	Lines uint64 // distinct lines touched, in all sets: the working set
+	Cold   uint64  `json:"cold"`
+	Lines  uint64  `json:"lines"` // distinct lines touched, in all sets: the working set
+	Points []point `json:"points"`
 	// Distances is the histogram of the other references, by ascending distance.
-	Distances []Bin
-
-	misses []uint64 // misses at the capacity of each bin
+	Distances []Bin `json:"distances"`
 }
 
 // A Bin counts the references with one reuse distance.
@@ -27,61 +27,61 @@ type Bin struct {
 	Refs     uint64 `json:"refs"`
 }
 
-// Misses returns the references that miss with capacity lines in each set: cold ones and those with
-// a larger distance.
-func (c Curve) Misses(capacity uint64) uint64 {
-	i := sort.Search(len(c.Distances), func(i int) bool {
-		return c.Distances[i].Distance > capacity
-	})
-	if i == 0 {
-		return c.Refs
-	}
-	return c.misses[i-1]
+// A point is one point of a curve.
+type point struct {
+	Capacity uint64   `json:"capacity"` // lines in a set
+	Bytes    uint64   `json:"bytes"`
+	Misses   uint64   `json:"misses"`
+	Ratio    float64  `json:"ratio"`
+	Marks    []string `json:"marks,omitempty"`
 }
 
-// A Point is one point of a curve.
-type Point struct {
-	Capacity uint64 // lines in a set
-	Misses   uint64
-	Knee     bool // the curve falls notably up to here, and hardly to the next power of two
+// Misses returns the references that miss with capacity lines in each set: cold ones and those with
+// a larger distance.
+func (t *Table) Misses(capacity uint64) uint64 {
+	misses := t.Cold
+	for _, b := range slices.Backward(t.Distances) {
+		if b.Distance <= capacity {
+			break
+		}
+		misses += b.Refs
+	}
+	return misses
 }
 
 // aHundredth of the references, or of a fall, counts as notable.
 const aHundredth = 100
 
-// Points returns the points that show the curve's shape: powers of two whose misses differ from the
-// power before, knees, and the capacities in also. The powers end once only cold misses are left.
+// draw finds the points that show the curve's shape: powers of two whose misses differ from the
+// power before, knees, and the marked capacities. The powers end once only cold misses are left.
 //
 // A knee is the smallest capacity with all but a hundredth of the fall to the next power of two.
 // That fall must be at least a hundredth of the references.
-func (c Curve) Points(also ...uint64) []Point {
-	points := []Point{}
-	add := func(capacity uint64, knee bool) {
-		points = append(points, Point{capacity, c.Misses(capacity), knee})
-	}
-	add(1, false)
-	for low, i := uint64(1), 0; i < len(c.Distances) && low < 1<<63; low *= 2 {
-		high := 2 * low
-		before, after := c.Misses(low), c.Misses(high)
+func (t *Table) draw(marks map[uint64][]string) {
+	capacities := append(slices.Collect(maps.Keys(marks)), 1)
+	i, left := 0, t.Refs // misses with less than the distance of bin i
+	for low := uint64(1); i < len(t.Distances) && low < 1<<63; low *= 2 {
+		before, after := t.Misses(low), t.Misses(2*low)
 		if before == after {
 			continue
 		}
-		for i < len(c.Distances) && (c.Distances[i].Distance <= low ||
-			c.misses[i]-after > (before-after)/aHundredth) {
-			i++
+		bin := t.Distances[i]
+		for bin.Distance <= low || left-bin.Refs-after > (before-after)/aHundredth {
+			i, left = i+1, left-bin.Refs
+			bin = t.Distances[i]
 		}
-		if knee := c.Distances[i].Distance; knee < high && before-after >= c.Refs/aHundredth {
-			add(knee, true)
+		if bin.Distance < 2*low && before-after >= t.Refs/aHundredth {
+			capacities = append(capacities, bin.Distance)
+			marks[bin.Distance] = append(marks[bin.Distance], "knee")
 		}
-		add(high, false)
+		capacities = append(capacities, 2*low)
 	}
-	for _, capacity := range also {
-		add(capacity, false)
+	slices.Sort(capacities)
+	for _, c := range slices.Compact(capacities) {
+		misses := t.Misses(c)
+		t.Points = append(t.Points, point{c, c * uint64(t.Sets*t.Line), misses,
+			float64(misses) / float64(max(t.Refs, 1)), marks[c]})
 	}
-	slices.SortStableFunc(points, func(a, b Point) int {
-		return cmp.Compare(a.Capacity, b.Capacity)
-	})
-	return slices.CompactFunc(points, func(a, b Point) bool { return a.Capacity == b.Capacity })
 }
 
 type histogram struct {
@@ -111,19 +111,19 @@ func (h *histogram) add(distance, refs uint64) {
 	h.refs[distance] += refs
 }
 
-func (h *histogram) curve() Curve {
-	c := Curve{Cold: h.cold, Refs: h.cold}
-	for d, n := range h.refs {
+// table returns the counts so far, without points.
+func (s *stacks) table() *Table {
+	s.flush()
+	t := &Table{Line: s.line, Sets: len(s.stacks), Cold: s.counts.cold, Refs: s.counts.cold,
+		Distances: []Bin{}}
+	for d, n := range s.counts.refs {
 		if n > 0 {
-			c.Distances = append(c.Distances, Bin{uint64(d), n})
-			c.Refs += n
+			t.Distances = append(t.Distances, Bin{uint64(d), n})
+			t.Refs += n
 		}
 	}
-	c.misses = make([]uint64, len(c.Distances))
-	left := c.Refs
-	for i, b := range c.Distances {
-		left -= b.Refs
-		c.misses[i] = left
+	for i := range s.stacks {
+		t.Lines += s.stacks[i].live
 	}
-	return c
+	return t
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
@@ -13,16 +14,19 @@ import (
 func Example() {
 	columns := nest.Nest{Trips: []int{1024, 1024}, Operands: []nest.Operand{
 		{Base: 0x10000000, Width: 4, Strides: []int{4, 4096}}}}
-	stacks, err := reuse.New(64, 1)
+	caches := simcache.Config{Levels: simcache.TwoLevels(
+		simcache.Geometry{Size: 32768, Ways: 8, Line: 64},
+		simcache.Geometry{Size: 8388608, Ways: 16, Line: 64})}
+	meter, err := reuse.NewMeter(caches, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := stacks.Run(columns); err != nil {
+	if err := meter.Passes(1, nest.Sequence(columns)); err != nil {
 		fmt.Println(err)
 		return
 	}
-	curve := stacks.Curve()
+	curve := meter.Table()
 	for _, lines := range []uint64{512, 1023, 1024} {
 		fmt.Printf("%d lines: %d of %d references miss\n", lines, curve.Misses(lines), curve.Refs)
 	}
@@ -34,9 +38,10 @@ func Example() {
 
 // How much cache a walk of one's own needs: each of 4096 lines is touched, and
 // one of 16 lines after each.
-func ExampleCurve_Points() {
-	// 1. Lines of 64 B, all of them in one set: a fully associative cache.
-	stacks, err := reuse.New(64, 1)
+func ExampleMeter_Access() {
+	// 1. Lines of 64 B, all of them in one set: fully associative caches.
+	d1 := simcache.Geometry{Size: 1024, Ways: 16, Line: 64}
+	meter, err := reuse.NewMeter(simcache.Config{Levels: simcache.TwoLevels(d1, d1)}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -44,14 +49,14 @@ func ExampleCurve_Points() {
 
 	// 2. Touch what is touched, once: all capacities are counted at the same time.
 	for i := range uint64(4096) {
-		stacks.Access(nest.Read, 0x10000000+64*i, 4)
-		stacks.Access(nest.Read, 0x20000000+64*(i%16), 4)
+		_ = meter.Access(0x10000000+64*i, 4) // an error would be of memory
+		_ = meter.Access(0x20000000+64*(i%16), 4)
 	}
 
 	// 3. Ask the curve where it falls, and what a cache of so many lines misses.
-	curve := stacks.Curve()
+	curve := meter.Table()
 	fmt.Printf("%d lines, %d of %d references are first touches\n", curve.Lines, curve.Cold, curve.Refs)
-	for _, p := range curve.Points(16) {
+	for _, p := range curve.Points {
 		fmt.Printf("capacity %d: %d misses\n", p.Capacity, p.Misses)
 	}
 	// Output:

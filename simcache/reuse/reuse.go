@@ -23,18 +23,27 @@ package reuse
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/layouts/nest/touched"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
 // maxSets limits memory: some hundred bytes for each set. Real last levels have well below a
 // quarter of it.
 const maxSets = 1 << 20
 
-// Stacks are the LRU stacks of a cache, one for each set. They take some 20 B for each line of a
-// dense working set, and ten times that for a sparse one, for any length of the sequence. They are
-// not safe for concurrent use.
-type Stacks struct {
+// mostMemory limits the memory in bytes, and pageBytes is what a page of lines takes, both
+// approximately.
+const (
+	mostMemory = 4 << 30
+	pageBytes  = 480
+)
+
+// stacks are the LRU stacks of a cache, one for each set.
+type stacks struct {
 	stacks []stack
 	line   int
 	shift  uint // log2 of the line size
@@ -47,21 +56,20 @@ type Stacks struct {
 	queue      []touch
 	queued     int
 	counts     histogram
-	most       int   // limit of pages of lines; 0 for none
+	most       int   // limit of pages of lines
 	flushes    int   // since the last check of the limit
 	full       error // the limit is exceeded, and nothing is counted
 }
 
-// New returns empty stacks for lines of line bytes, a power of two, and sets sets, 1 for fully
-// associative caches. A line's set is its number modulo sets.
-func New(line, sets int) (*Stacks, error) {
+// makeStacks returns empty stacks for lines of line bytes, a power of two.
+func makeStacks(line, sets int) (*stacks, error) {
 	switch {
 	case line <= 0 || line&(line-1) != 0:
 		return nil, fmt.Errorf("line size %d is not a power of two", line)
 	case sets < 1 || sets > maxSets:
 		return nil, fmt.Errorf("set count %d is not in 1 to %d", sets, maxSets)
 	}
-	s := &Stacks{
+	s := &stacks{
 		stacks:     make([]stack, sets),
 		line:       line,
 		shift:      uint(bits.TrailingZeros(uint(line))),
@@ -69,20 +77,67 @@ func New(line, sets int) (*Stacks, error) {
 		powerOfTwo: sets&(sets-1) == 0,
 		mask:       uint64(sets - 1),
 		setBits:    uint(bits.TrailingZeros(uint(sets))),
+		most:       mostMemory / pageBytes,
 	}
 	s.reserve(1)
 	return s, nil
 }
 
-// Access counts an access of size bytes, at least 1, at addr. Reads and writes count equally, as
-// with write-allocate; a modify is one reference.
+// passes counts passes over a program, or returns the error of simcache.Config.CheckPasses.
 //
-// An access that crosses lines looks up all of them, the lowest first, and is one reference, as in
-// Cachegrind. It misses if any lookup does, so its distance is the largest. The second line is
-// found after the first has moved to the top. Within one set its distance is at least 2: a cache of
-// one line cannot hold both.
-func (s *Stacks) Access(_ nest.Kind, addr uint64, size int) {
-	s.push(addr, uint64(size), 0, 1)
+// After a pass its lines are on top of the stacks, in order of last touch. So every later pass
+// counts like the second: two are walked.
+func (s *stacks) passes(passes int, p nest.Program) error {
+	if err := (simcache.Config{}).CheckPasses(passes, p); err != nil {
+		return err
+	}
+	operands := p.Operands()
+	s.reserve(max(1, len(operands)))
+	for pass := range min(passes, 2) {
+		times := uint64(1)
+		if pass == 1 {
+			times = uint64(passes - 1)
+		}
+		for run := range p.Runs() {
+			if s.full != nil {
+				return s.full
+			}
+			s.run(run, operands, times)
+		}
+	}
+	return s.full
+}
+
+// run counts a run times times.
+//
+// Consecutive iterations that touch the same lines in the same order need not all be walked. The
+// first brings these lines to the top, in an order that each later one restores. The second reaches
+// no deeper. So all later ones have its distances and leave the same stacks.
+func (s *stacks) run(r *nest.Run, operands []nest.Operand, times uint64) {
+	iterate := func(i int, times uint64) {
+		for k, addr := range r.Addrs {
+			op := r.First + k
+			s.push(addr+uint64(i*r.Strides[k]), uint64(operands[op].Width), op, times)
+		}
+	}
+	stays := !slices.ContainsFunc(r.Strides, func(stride int) bool {
+		return max(stride, -stride) >= s.line
+	})
+	for i := 0; i < r.Trips; i++ {
+		iterate(i, times)
+		if !stays {
+			continue
+		}
+		stay := uint64(r.Trips - i)
+		for k, addr := range r.Addrs {
+			stay = min(stay, touched.Stay(addr+uint64(i*r.Strides[k]),
+				uint64(operands[r.First+k].Width), uint64(r.Strides[k]), uint64(s.line)))
+		}
+		if stay > 1 {
+			iterate(i+1, times*(stay-1))
+			i += int(stay - 1)
+		}
+	}
 }
 
 // A touch is a lookup of a line.
@@ -93,7 +148,7 @@ type touch struct {
 	stream int
 }
 
-func (s *Stacks) push(addr, size uint64, stream int, refs uint64) {
+func (s *stacks) push(addr, size uint64, stream int, refs uint64) {
 	first, last := addr>>(s.shift&63), (addr+size-1)>>(s.shift&63)
 	for ; first != last; first++ {
 		s.add(touch{first, 0, stream})
@@ -101,7 +156,7 @@ func (s *Stacks) push(addr, size uint64, stream int, refs uint64) {
 	s.add(touch{last, refs, stream})
 }
 
-func (s *Stacks) add(t touch) {
+func (s *stacks) add(t touch) {
 	if s.queued == len(s.queue) {
 		s.flush()
 	}
@@ -113,12 +168,12 @@ func (s *Stacks) add(t touch) {
 const checkedFlushes = 1 << 12
 
 // flush performs the queued touches and counts them.
-func (s *Stacks) flush() {
+func (s *stacks) flush() {
 	touches := s.queue[:s.queued]
 	if s.queued = 0; s.full != nil {
 		return
 	}
-	if s.flushes++; s.most > 0 && s.flushes%checkedFlushes == 0 {
+	if s.flushes++; s.flushes%checkedFlushes == 0 {
 		s.checkRoom()
 	}
 	if len(s.stacks) == 1 {
@@ -135,7 +190,7 @@ func (s *Stacks) flush() {
 }
 
 // set returns a touch's set, and replaces its line by the line's number there.
-func (s *Stacks) set(t *touch) *stack {
+func (s *stacks) set(t *touch) *stack {
 	line := t.value
 	if s.powerOfTwo {
 		t.value = line >> (s.setBits & 63)
@@ -145,7 +200,7 @@ func (s *Stacks) set(t *touch) *stack {
 	return &s.stacks[line%s.sets]
 }
 
-func (s *Stacks) reserve(streams int) {
+func (s *stacks) reserve(streams int) {
 	if streams <= s.streams {
 		return
 	}
@@ -158,12 +213,13 @@ func (s *Stacks) reserve(streams int) {
 	}
 }
 
-// Curve returns the counts so far.
-func (s *Stacks) Curve() Curve {
-	s.flush()
-	c := s.counts.curve()
+func (s *stacks) checkRoom() {
+	pages := 0
 	for i := range s.stacks {
-		c.Lines += s.stacks[i].live
+		pages += len(s.stacks[i].lines.Numbers) / lines.Page
 	}
-	return c
+	if pages > s.most {
+		s.full = fmt.Errorf("--curve keeps every line that is touched, which takes more than "+
+			"%d GiB: want a smaller shape", mostMemory>>30)
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -48,8 +47,8 @@ func (p *plain) touch(line uint64) uint64 {
 	return distance
 }
 
-func (p *plain) curve() Curve {
-	c := Curve{Cold: p.counts[cold]}
+func (p *plain) curve() Table {
+	c := Table{Cold: p.counts[cold], Distances: []Bin{}}
 	for d, n := range p.counts {
 		c.Refs += n
 		if d != cold {
@@ -64,7 +63,7 @@ func (p *plain) curve() Curve {
 }
 
 // misses counts by the definition.
-func misses(c Curve, capacity uint64) uint64 {
+func misses(c Table, capacity uint64) uint64 {
 	n := c.Cold
 	for _, b := range c.Distances {
 		if b.Distance > capacity {
@@ -81,18 +80,28 @@ func walkNest(n nest.Nest, access func(nest.Kind, uint64, int)) {
 	}
 }
 
-func newStacks(t testing.TB, line, sets int) *Stacks {
+func newStacks(t testing.TB, line, sets int) *stacks {
 	t.Helper()
-	s, err := New(line, sets)
+	s, err := makeStacks(line, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func run(t testing.TB, s *Stacks, n nest.Nest) {
+// access counts one access.
+func (s *stacks) access(_ nest.Kind, addr uint64, size int) { s.push(addr, uint64(size), 0, 1) }
+
+// counted is what the plain model counts, too.
+func (s *stacks) counted() Table {
+	c := *s.table()
+	c.Line, c.Sets = 0, 0
+	return c
+}
+
+func run(t testing.TB, s *stacks, n nest.Nest) {
 	t.Helper()
-	if err := s.Run(n); err != nil {
+	if err := s.passes(1, nest.Sequence(n)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -120,23 +129,23 @@ func TestEqualsPlain(t *testing.T) {
 			n := enginetest.Draw(r.IntN).Straddling(line, 800)
 			nests = append(nests, n)
 			walkNest(n, want.access)
-			walkNest(n, single.Access)
+			walkNest(n, single.access)
 			run(t, bulk, n)
 			// Single accesses go to the stacks of the nests and on.
 			for span := 1 + r.IntN(100*line); len(nests) < 3 && r.IntN(20) > 0; {
 				addr, size := uint64(1<<32-span/2+r.IntN(span)), 1+r.IntN(line)
 				want.access(nest.Write, addr, size)
-				bulk.Access(nest.Write, addr, size)
-				single.Access(nest.Write, addr, size)
+				bulk.access(nest.Write, addr, size)
+				single.access(nest.Write, addr, size)
 			}
 		}
 		curve := want.curve()
-		for name, s := range map[string]*Stacks{"Run": bulk, "Access": single} {
-			if diff := cmp.Diff(curve, s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+		for name, s := range map[string]*stacks{"Run": bulk, "Access": single} {
+			if diff := cmp.Diff(curve, s.counted()); diff != "" {
 				t.Fatalf("seed %d, %s, line %d, sets %d, nests %+v (-plain +ours):\n%s", seed, name, line, sets, nests, diff)
 			}
 		}
-		for c, got := uint64(0), bulk.Curve(); c < 200; c++ {
+		for c, got := uint64(0), bulk.table(); c < 200; c++ {
 			if got.Misses(c) != misses(curve, c) {
 				t.Fatalf("seed %d: %d misses at %d lines, want %d", seed, got.Misses(c), c, misses(curve, c))
 			}
@@ -157,14 +166,14 @@ func TestPassesAreMultiplied(t *testing.T) {
 		run(t, some, nests[0])
 		run(t, all, nests[0])
 		passes := 2 + r.IntN(5)
-		if err := some.runPasses(passes, nests...); err != nil {
+		if err := some.passes(passes, nest.Sequence(nests...)); err != nil {
 			t.Fatal(err)
 		}
 		for range passes {
 			run(t, all, nests[0])
 			run(t, all, nests[1])
 		}
-		if diff := cmp.Diff(all.Curve(), some.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+		if diff := cmp.Diff(all.counted(), some.counted()); diff != "" {
 			t.Fatalf("seed %d: %d passes (-want +got):\n%s", seed, passes, diff)
 		}
 	}
@@ -188,7 +197,7 @@ func TestEqualsHierarchy(t *testing.T) {
 			nests = append(nests, n)
 			run(t, s, n)
 		}
-		c := s.Curve()
+		c := s.table()
 		for ways := 1; ways < 80; ways += 1 + r.IntN(ways+1) {
 			g := simcache.Geometry{Size: sets * ways * line, Ways: ways, Line: line}
 			if g.Check() != nil {
@@ -215,17 +224,17 @@ func TestEqualsHierarchy(t *testing.T) {
 // of one line always.
 func TestStraddle(t *testing.T) {
 	s := newStacks(t, 64, 1)
-	s.Access(nest.Read, 0x103E, 4)  // lines 0x40 and 0x41, both cold
-	s.Access(nest.Read, 0x103E, 4)  // 0x40 is second; then 0x41 is, for 0x40 is on top
-	s.Access(nest.Read, 0x1040, 4)  // on top
-	s.Access(nest.Write, 0x107E, 4) // 0x42 is cold
-	s.Access(nest.Read, 0x103E, 4)  // 0x40 is third, 0x41 then too
-	want := Curve{Refs: 5, Cold: 2, Lines: 3, Distances: []Bin{{1, 1}, {2, 1}, {3, 1}}}
-	if diff := cmp.Diff(want, s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+	s.access(nest.Read, 0x103E, 4)  // lines 0x40 and 0x41, both cold
+	s.access(nest.Read, 0x103E, 4)  // 0x40 is second; then 0x41 is, for 0x40 is on top
+	s.access(nest.Read, 0x1040, 4)  // on top
+	s.access(nest.Write, 0x107E, 4) // 0x42 is cold
+	s.access(nest.Read, 0x103E, 4)  // 0x40 is third, 0x41 then too
+	want := Table{Refs: 5, Cold: 2, Lines: 3, Distances: []Bin{{1, 1}, {2, 1}, {3, 1}}}
+	if diff := cmp.Diff(want, s.counted()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	for capacity, want := range []uint64{5, 4, 3, 2, 2} {
-		if got := s.Curve().Misses(uint64(capacity)); got != want {
+		if got := s.table().Misses(uint64(capacity)); got != want {
 			t.Errorf("%d misses at %d lines, want %d", got, capacity, want)
 		}
 	}
@@ -251,10 +260,10 @@ func TestGolden(t *testing.T) {
 		d1, all := newStacks(t, 64, 64), newStacks(t, 64, 1)
 		run(t, d1, trace.nest())
 		run(t, all, trace.nest())
-		if got := d1.Curve().Misses(8); got != c.d1 {
+		if got := d1.table().Misses(8); got != c.d1 {
 			t.Errorf("%s: %d misses with 64 sets and 8 ways, want %d", trace.name, got, c.d1)
 		}
-		got := all.Curve()
+		got := all.table()
 		if got.Cold != c.cold || got.Lines != c.cold || got.Misses(32<<20/64) != c.cold || got.Misses(32768/64) != c.d1 {
 			t.Errorf("%s: %d cold, %d lines, %d misses at 32 MiB, %d at 32 KiB", trace.name,
 				got.Cold, got.Lines, got.Misses(32<<20/64), got.Misses(32768/64))
@@ -275,11 +284,11 @@ func TestFarLines(t *testing.T) {
 		walkNest(n, want.access)
 	}
 	top := ^uint64(0)
-	s.Access(nest.Read, top, 1) // the last byte of memory
-	s.Access(nest.Read, 0, 1)
+	s.access(nest.Read, top, 1) // the last byte of memory
+	s.access(nest.Read, 0, 1)
 	want.access(nest.Read, top, 1)
 	want.access(nest.Read, 0, 1)
-	if diff := cmp.Diff(want.curve(), s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+	if diff := cmp.Diff(want.curve(), s.counted()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
@@ -300,7 +309,7 @@ func TestManyLines(t *testing.T) {
 	last, want := map[uint64]int{}, map[uint64]uint64{}
 	for now := 1; now <= accesses; now++ {
 		line := uint64(r.IntN(lines))
-		s.Access(nest.Read, line*64, 8)
+		s.access(nest.Read, line*64, 8)
 		distance := cold
 		if then, ok := last[line]; ok {
 			below := 0
@@ -314,8 +323,8 @@ func TestManyLines(t *testing.T) {
 		set(now, 1)
 		want[distance]++
 	}
-	got := map[uint64]uint64{cold: s.Curve().Cold}
-	for _, b := range s.Curve().Distances {
+	got := map[uint64]uint64{cold: s.table().Cold}
+	for _, b := range s.table().Distances {
 		got[b.Distance] = b.Refs
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -326,13 +335,17 @@ func TestManyLines(t *testing.T) {
 func TestPoints(t *testing.T) {
 	s := newStacks(t, 64, 1)
 	run(t, s, nest.Nest{Trips: []int{10, 100, 4}, Operands: []nest.Operand{operand(nest.Read, 1<<32, 0, 64, 4)}})
-	got := s.Curve().Points(512, 100)
-	want := []Point{{1, 1000, false}, {100, 100, true}, {128, 100, false}, {512, 100, false}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	got := s.table()
+	got.draw(map[uint64][]string{512: {"D1"}, 100: nil})
+	want := []point{{1, 64, 1000, 0.25, nil}, {100, 6400, 100, 0.025, []string{"knee"}},
+		{128, 8192, 100, 0.025, nil}, {512, 32768, 100, 0.025, []string{"D1"}}}
+	if diff := cmp.Diff(want, got.Points); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
-	if got := newStacks(t, 64, 1).Curve().Points(); !slices.Equal(got, []Point{{1, 0, false}}) {
-		t.Errorf("nothing has the points %v", got)
+	none := newStacks(t, 64, 1).table()
+	none.draw(map[uint64][]string{})
+	if diff := cmp.Diff([]point{{1, 64, 0, 0, nil}}, none.Points); diff != "" {
+		t.Errorf("nothing: -want +got\n%s", diff)
 	}
 }
 
@@ -344,16 +357,16 @@ func TestRefusals(t *testing.T) {
 		"set count 0 is not in 1 to 1048576": {64, 0},
 		"set count 1048577 is not in":        {64, 1<<20 + 1},
 	} {
-		if _, err := New(c[0], c[1]); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := makeStacks(c[0], c[1]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	s := newStacks(t, 64, 1)
-	n := nest.Nest{Trips: []int{-1}, Operands: []nest.Operand{operand(nest.Read, 0, 0)}}
-	if err := s.Run(n); err == nil || !strings.Contains(err.Error(), "loop 0 has -1 trips") {
-		t.Errorf("got %v, want -1 trips", err)
+	n := nest.Nest{Trips: []int{1}, Operands: []nest.Operand{{Strides: []int{0}}}}
+	if err := s.passes(1, nest.Sequence(n)); err == nil || !strings.Contains(err.Error(), "width 0 is not positive") {
+		t.Errorf("got %v, want the width", err)
 	}
-	if c := s.Curve(); c.Refs != 0 {
+	if c := s.table(); c.Refs != 0 {
 		t.Errorf("a refused nest was counted: %+v", c)
 	}
 }
@@ -385,11 +398,11 @@ func BenchmarkCurveSets(b *testing.B) { benchmarkCurve(b, 64) }
 func benchmarkCurve(b *testing.B, sets int) {
 	for _, trace := range traces {
 		b.Run("trace="+trace.name, func(b *testing.B) {
-			var c Curve
+			var c *Table
 			for b.Loop() {
 				s := newStacks(b, 64, sets)
 				run(b, s, trace.nest())
-				c = s.Curve()
+				c = s.table()
 			}
 			b.ReportMetric(float64(c.Refs)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
 		})
@@ -404,10 +417,10 @@ func TestWide(t *testing.T) {
 		level := engine.Level{Sets: 1 << (d(3) * d(2)), Shift: uint(d(5))}
 		n := d.Wide(d.Nest([]engine.Level{level}, 400), []engine.Level{level})
 		s := newStacks(t, 1<<level.Shift, level.Sets)
-		if err := s.runPasses(3, n); err != nil {
+		if err := s.passes(3, nest.Sequence(n)); err != nil {
 			t.Fatal(err)
 		}
-		curve := s.Curve()
+		curve := s.table()
 		for _, level.Ways = range []int{1, 2, 3, 5, 8, 20, 64} {
 			caches, want := reference.New([]engine.Level{level}), uint64(0)
 			for range 3 {

@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"iter"
 	"strconv"
-	"strings"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -44,10 +43,6 @@ const want = "I, L, S or M with hex address,size as lackey writes it, or a label
 	"of 1 to 65536 B within 64 bits of address"
 
 func syntaxError(file string, line int, text string) error {
-	if line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
-		return fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| "+
-			"Out-File -Encoding utf8)", file)
-	}
 	if len(text) > 80 {
 		text = text[:77] + "..."
 	}
@@ -109,7 +104,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	}
 }
 
-// unzip detects gzip, and skips a UTF-8 mark.
+// unzip detects gzip.
 func unzip(r io.Reader) (io.Reader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
 	magic, err := text.Peek(2)
@@ -122,11 +117,6 @@ func unzip(r io.Reader) (io.Reader, error) {
 			return nil, err
 		}
 		text = bufio.NewReaderSize(packed, 1<<16)
-	}
-	const mark = "\xEF\xBB\xBF"
-	if head, _ := text.Peek(len(mark)); string(head) == mark { // the next read repeats an error
-		_, err = text.Discard(len(mark))
-		return text, err
 	}
 	return text, nil
 }
@@ -182,15 +172,12 @@ type Region struct {
 // I1. Feed returns the counts of the accesses that begin in each region, in ascending order of
 // addresses. A single region gets all accesses.
 func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error],
-	regions ...Region) ([]simcache.Line, error) {
-	lines := make([]simcache.Line, len(regions))
-	for i, r := range regions {
-		lines[i].Function = r.Name
-	}
+	regions ...Region) ([]simcache.Counts, error) {
+	counts := make([]simcache.Counts, len(regions))
 	before := h.Counts()
 	add := func(at int) {
 		now := h.Counts()
-		lines[at].Counts = lines[at].Counts.Add(now.Sub(before))
+		counts[at] = counts[at].Add(now.Sub(before))
 		before = now
 	}
 	check, widest := checker(c), c.Clip(maxSize)
@@ -200,7 +187,7 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 		}
 		switch size := min(r.Size, widest); {
 		case err != nil:
-			return lines, err
+			return counts, err
 		case r.Fetch:
 			h.Fetch(r.Addr, size)
 		default:
@@ -217,7 +204,7 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 	if len(regions) == 1 {
 		add(0)
 	}
-	return lines, nil
+	return counts, nil
 }
 
 // checker returns a function that refuses records that caches cannot take.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
@@ -218,7 +219,7 @@ func TestCachegrindFiles(t *testing.T) {
 			_, command, _ := strings.Cut(out, "\ncmd: ")
 			command, _, _ = strings.Cut(command, "\n")
 			var b strings.Builder
-			if err := simcache.WriteOut(&b, config, command, simcache.Line{Function: "???", Counts: c}); err != nil {
+			if err := explain.WriteOut(&b, config, command, explain.Line{Function: "???", Counts: c}); err != nil {
 				t.Fatal(err)
 			}
 			if b.String() != out {
@@ -267,7 +268,7 @@ func compareSummary(t *testing.T, file string, c simcache.Counts) {
 	t.Helper()
 	summary := regexp.MustCompile(`(?m)^==\d+== ?`).ReplaceAllString(read(t, file), "")
 	_, summary, _ = strings.Cut(summary, "I   refs:")
-	if got := c.Summary(); got != "I   refs:"+summary {
+	if got := explain.Summary(c, true); got != "I   refs:"+summary {
 		t.Errorf("%s: the summary is\n%sCachegrind prints\nI   refs:%s", file, got, summary)
 	}
 }
@@ -295,8 +296,8 @@ func TestCachegrindAnnotates(t *testing.T) {
 	g := geometry(t, "32768,8,64")
 	x := simcache.Counts{Dr: 123456, D1mr: 7890, DLmr: 12}
 	y := simcache.Counts{Dw: 654321, D1mw: 987, DLmw: 65}
-	err = errors.Join(simcache.WriteOut(f, simcache.Config{I1: g, Levels: simcache.TwoLevels(g, geometry(t, "33554432,16,64"))}, "bench sim",
-		simcache.Line{Function: "x", Counts: x}, simcache.Line{Function: "y", Counts: y}), f.Close())
+	err = errors.Join(explain.WriteOut(f, simcache.Config{I1: g, Levels: simcache.TwoLevels(g, geometry(t, "33554432,16,64"))}, "bench sim",
+		explain.Line{Function: "x", Counts: x}, explain.Line{Function: "y", Counts: y}), f.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,21 +336,6 @@ func collect(r io.Reader) (all []trace.Record, err error) {
 		all = append(all, record)
 	}
 	return all, nil
-}
-
-// TestMark: a mark of UTF-8 at the head of a trace is none of it, packed or not.
-func TestMark(t *testing.T) {
-	const marked = "\xEF\xBB\xBF L 1000,4\n"
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(marked)); err != nil || z.Close() != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{marked, packed.String()} {
-		if got, err := collect(strings.NewReader(text)); err != nil || len(got) != 1 || got[0].Addr != 0x1000 {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
 }
 
 func TestBadTraces(t *testing.T) {

@@ -139,29 +139,45 @@ func (r Reuse) in(list []Reuse) Reuse {
 	return list[i]
 }
 
-// A Since says when the line of a reference was last touched.
+// A Since says when the line of a reference was last touched, by any operand.
 type Since uint8
 
-// The times of a line's last touch; see simcache.Since.
+// The times of a line's last touch.
 const (
-	Never Since = iota
-	ThisIteration
+	Never         Since = iota // this is the line's first touch
+	ThisIteration              // an earlier operand in the same iteration
+	// an earlier iteration of a loop of the nest, the outermost whose index has changed
 	ThisLoop
-	ThisPass
-	EarlierPass
+	ThisPass    // another nest, earlier in the same pass
+	EarlierPass // an earlier pass, run or access
 )
 
-// A Reuse counts an operand's references that reached a level, by their line's last touch; see
-// simcache.Reuse.
-type Reuse struct {
-	Nest, Operand                  int
-	Tensor                         string
-	Since                          Since
-	Loop                           int // of ThisLoop
-	Refs                           uint64
-	Compulsory, Capacity, Conflict uint64
-	Lines                          uint64
+// MarshalText returns the words for JSON.
+func (s Since) MarshalText() ([]byte, error) {
+	return []byte([...]string{"never", "this iteration", "this loop", "this pass",
+		"earlier pass"}[s]), nil
 }
+
+// A Reuse is explained at simcache.Reuse.
+type Reuse struct {
+	Nest    int    `json:"nest"` // in the order in which distinct canonical nests first ran
+	Operand int    `json:"operand"`
+	Tensor  string `json:"tensor"`
+	Since   Since  `json:"since"`
+	Loop    int    `json:"loop"` // for ThisLoop: in Nest.Canonical, the outermost is 0
+	Refs    uint64 `json:"refs"`
+	// Misses by class (simcache.LevelCounts).
+	Compulsory uint64 `json:"compulsory,omitzero"`
+	Capacity   uint64 `json:"capacity,omitzero"`
+	Conflict   uint64 `json:"conflict,omitzero"`
+	// Lines is the reuse distance: the distinct lines touched since the last touch, including the
+	// reference's own, for the first reference that missed, else the first. It is 0 for Never, and
+	// if the touch is too far back.
+	Lines uint64 `json:"lines,omitzero"`
+}
+
+// Misses returns the number of references that missed.
+func (r Reuse) Misses() uint64 { return r.Compulsory + r.Capacity + r.Conflict }
 
 // References returns the references of passes over nests.
 func References(nests []nest.Nest, passes int) float64 {

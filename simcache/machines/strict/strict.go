@@ -67,9 +67,6 @@ func Regular(path string) error {
 	return nil // opening reports a missing file
 }
 
-// conflict matches git's lines around the sides of a merge.
-var conflict = regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) [^\r\n]*`)
-
 // Decode reads a document into a struct whose yaml tags are the permitted keys. An empty document
 // gives an empty struct. Errors begin with name. Types of the struct may implement
 // yaml.NodeUnmarshaler and return [Refuse] for bad values.
@@ -84,10 +81,6 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 			"Out-File -Encoding utf8)", name)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // the UTF-8 mark
-	if at := conflict.FindIndex(text); at != nil {
-		return nil, fmt.Errorf("%s:%d:1: the line %q is of a merge that is not resolved: keep "+
-			"one side", name, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]])
-	}
 	if err := f.plain(lexer.Tokenize(string(text))); err != nil {
 		return nil, err
 	}
@@ -96,9 +89,6 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 		return nil, f.placed(err, reflect.TypeFor[T]())
 	}
 	f.tree = tree
-	if err := f.mapped(reflect.TypeFor[T]()); err != nil {
-		return nil, err
-	}
 	if err := cmp.Or(f.valued(), f.whole(reflect.TypeFor[T]())); err != nil {
 		return nil, err
 	}
@@ -193,25 +183,6 @@ func (f *File) plain(tokens token.Tokens) error {
 	return nil
 }
 
-const noMapping = "this is not key: value"
-
-func description(root reflect.Type) string {
-	return " (want a description, with keys such as " +
-		strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
-}
-
-func (f *File) mapped(root reflect.Type) error {
-	for _, doc := range f.tree.Docs {
-		switch n := doc.Body.(type) {
-		case nil, *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode,
-			*ast.DirectiveNode:
-		default:
-			return f.Refuse(n, errors.New(noMapping+description(root)))
-		}
-	}
-	return nil
-}
-
 // valued refuses keys without a colon, such as the text after a comma in {order: 1,0}.
 func (f *File) valued() (err error) {
 	f.each(func(n ast.Node) {
@@ -246,18 +217,9 @@ func (f *File) placed(err error, root reflect.Type) error {
 			kindOf(mistyped.DstType))
 	case errors.As(err, &overflow):
 		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
-	case message == "non-map value is specified":
-		message = noMapping + description(root)
-	case strings.HasSuffix(message, "is a reserved character"):
-		message += description(root)
-	case strings.Contains(message, "'\t'"):
-		message = "a tab (want spaces before a line and between words)"
 	}
 	if m := used.FindStringSubmatch(message); m != nil && nodes[m[1]] != "" && nodes[m[2]] != "" {
 		message = fmt.Sprintf("%s where %s is wanted", nodes[m[1]], nodes[m[2]])
-		if m[2] == "mapping" {
-			message += f.keysAt(theirs.GetToken(), root)
-		}
 	}
 	return f.at(theirs.GetToken(), errors.New(message))
 }
@@ -303,20 +265,6 @@ func (f *File) known(at *token.Token, root reflect.Type) string {
 		if t := typeAt(root, path[:max(strings.LastIndex(path, "."), 0)]); t != nil &&
 			t.Kind() == reflect.Struct {
 			words = " (want one of " + strings.Join(tags(t), ", ") + ")"
-		}
-	})
-	return words
-}
-
-func (f *File) keysAt(at *token.Token, root reflect.Type) string {
-	words := ""
-	f.each(func(n ast.Node) {
-		if _, plain := n.(ast.ScalarNode); !plain ||
-			n.GetToken().Position.Offset != at.Position.Offset {
-			return
-		}
-		if t := typeAt(root, n.GetPath()); t != nil && t.Kind() == reflect.Struct {
-			words = " (with keys of " + strings.Join(tags(t), ", ") + ")"
 		}
 	})
 	return words

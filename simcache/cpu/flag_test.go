@@ -1,4 +1,4 @@
-package simcache
+package cpu
 
 import (
 	"testing"
