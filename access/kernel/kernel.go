@@ -45,18 +45,17 @@ type tile struct{ part, high int }
 // functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Size is
 // the bytes of an element. With past 1 instead of 0, stores bypass the caches.
 type functions struct {
-	add              adders
-	fill             func(dst *byte, value uint64, groups, rows, pitch int)
-	copy             func(dst, src *byte, groups, rows, dstPitch, srcPitch, past int)
-	transpose, pairs transposer
-	block            blockMover
-	gather           gatherer
-	drain            drainer
-	move             func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
-	zip, unzip       zipper
-	pick             picker
-	ask              func(asked uintptr, lines int) // prefetches adjacent lines
-	fence            func()                         // ends stores past the caches
+	add        adders
+	fill       func(dst *byte, value uint64, groups, rows, pitch int)
+	copy       func(dst, src *byte, groups, rows, dstPitch, srcPitch, past int)
+	transpose  transposer
+	block      blockMover
+	gather     gatherer
+	drain      drainer
+	move       func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
+	zip, unzip zipper
+	ask        func(asked uintptr, lines int) // prefetches adjacent lines
+	fence      func()                         // ends stores past the caches
 }
 
 type adders struct{ int32, float32, float64, float16, bfloat16 adder }
@@ -64,10 +63,10 @@ type adders struct{ int32, float32, float64, float16, bfloat16 adder }
 // An adder prefetches lines, ahead bytes ahead, unless ahead is 0.
 type adder = func(lanes, x *byte, groups, rows, pitch, ahead int)
 
-// A transposer transposes n tiles or pairs of tiles, and prefetches the lines of a tile ahead tiles
-// ahead, if at all.
-type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead, size,
-	past int)
+// A transposer transposes n tiles, and prefetches the lines of the tile that lies dstAhead and
+// srcAhead bytes on.
+type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, dstAhead, srcAhead,
+	size, past int)
 
 // A gatherer transposes strips of small tiles, which lie side by side in the input. Rows begin at
 // the offsets in rows. It prefetches the next lines to read, at the offsets in asks.

@@ -108,7 +108,7 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 				f.ask(asked, lines)
 				asked += uintptr(lines * line)
 				f.transpose(&dst[at+i*along.To], &src[of+i*along.From], min(atOnce, c.tiles-i),
-					from.To, to.From, along.To, along.From, 0, p.size, past)
+					from.To, to.From, along.To, along.From, 0, 0, p.size, past)
 			}
 			at += across.To
 			of += across.From
@@ -231,13 +231,18 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 		body = p.tileBody(body, read, i*side, to.From, from.To)
 	}
 	return Step{Body: body, in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
-		tiles, f := s.Loops[len(s.Loops)-1], p.set.functions()
-		move := f.transpose
-		if together > 1 {
-			move = f.pairs
+		tiles, move := s.Loops[len(s.Loops)-1], p.set.functions().transpose
+		past, ahead := s.stores(&dst[at]), p.set.Tuning().Ahead
+		calls, n, step := 1, tiles.N, tiles
+		if together > 1 { // the second tile is right of the first, and reads the rows below
+			calls, n, step = tiles.N, together, Loop{To: line, From: side * to.From}
 		}
-		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From,
-			p.set.Tuning().Ahead, p.size, s.stores(&dst[at]))
+		for range calls {
+			move(&dst[at], &src[of], n, from.To, to.From, step.To, step.From, ahead*tiles.To,
+				ahead*tiles.From, p.size, past)
+			at += tiles.To
+			of += tiles.From
+		}
 	}}
 }
 

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"unsafe"
 )
 
 const (
@@ -11,17 +10,11 @@ const (
 	mostZipped = 7
 	// lane is the bytes within which shuffles move bytes.
 	lane = line / 4
-	// picked is the lines that are read once for each row; a first-level cache holds them.
-	// leastPicked is the least lines of a row.
-	picked, leastPicked = 384, 32
 )
 
 // A zipper interleaves n rows that lie pitch bytes apart, or separates its input into such rows, by
 // masks. A group has a line of each row.
 type zipper = func(dst, src, masks *byte, groups, pitch, n, past int)
-
-// A picker extracts one of n rows of its input by masks, and prefetches a line with each.
-type picker = func(dst, src, masks *byte, groups int, asked uintptr, n, past int)
 
 // zipped plans a copy that interleaves or separates a few rows, and reports whether it did. Only
 // these rows may be adjacent along one loop, and they follow each other along the other. The rest,
@@ -41,11 +34,7 @@ func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 		p.zip(outer, to, from)
 		return rest(&from)
 	case 1 < from.N && from.N <= mostZipped && to.From == from.N*p.size && to.N >= side:
-		if lines := to.N / side; p.written() >= longFrom && lines >= leastPicked && !p.set.spares {
-			p.picks(outer, from, lines)
-		} else {
-			p.unzip(outer, to, from)
-		}
+		p.unzip(outer, to, from)
 		return rest(&to)
 	}
 	return false
@@ -64,33 +53,6 @@ func (p *Plan) unzip(outer []Loop, to, from Loop) {
 		Body: unzipBody(n, from.To)}
 	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To, n,
 		func(f *functions) zipper { return f.unzip })
-}
-
-// picks reads a few lines once for each row, and writes lines of one row before the next row's.
-// Memory takes adjacent lines sooner than lines of several rows in turns.
-func (p *Plan) picks(outer []Loop, from Loop, lines int) {
-	n := from.N
-	masks := unzipMasks(p.size, n)
-	for at := 0; at < lines; {
-		groups := min(picked/n, lines-at)
-		parts := (lines - at) / groups
-		s := Step{
-			Loops: append(slices.Clone(outer), Loop{parts, groups * line, n * groups * line},
-				Loop{n, from.To, 0}, Loop{groups, line, n * line}),
-			To: at * line, From: at * n * line, Body: pickBody(n), picked: n,
-		}
-		s.in, s.past = 2, p.zipPast(from.To)
-		s.run = func(s *Step, dst, src []byte, to, of int) {
-			pick, past := p.set.functions().pick, s.stores(&dst[to])
-			asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(n*groups*line) // the next lines
-			for row := range n {
-				pick(&dst[to+row*from.To], &src[of], &masks[row*n*2*lane], groups,
-					asked+uintptr(row*groups*line), n, past)
-			}
-		}
-		p.Steps = append(p.Steps, s)
-		at += parts * groups
-	}
 }
 
 // zipBody is the accesses of a group of n rows: half a line of each becomes n halves, then the
@@ -117,8 +79,6 @@ func unzipBody(n, pitch int) []Access {
 	}
 	return all
 }
-
-func pickBody(n int) []Access { return append(lanesBody(n), lineBody(0)...) }
 
 func lanesBody(n int) (all []Access) {
 	for half := range 2 {
