@@ -193,8 +193,8 @@ done:
 // has elements. A tile is four parts of 16 B a row, and a part four squares of as
 // many rows as 16 B have elements, which are transposed in registers.
 
-// func transpose1NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
-TEXT ·transpose1NEON(SB), NOSPLIT, $0-56
+// func transpose1NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+TEXT ·transpose1NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -296,8 +296,8 @@ square:
 done:
 	RET
 
-// func transpose2NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
-TEXT ·transpose2NEON(SB), NOSPLIT, $0-56
+// func transpose2NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+TEXT ·transpose2NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -363,8 +363,8 @@ square:
 done:
 	RET
 
-// func transpose4NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
-TEXT ·transpose4NEON(SB), NOSPLIT, $0-56
+// func transpose4NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+TEXT ·transpose4NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -414,8 +414,8 @@ square:
 done:
 	RET
 
-// func transpose8NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
-TEXT ·transpose8NEON(SB), NOSPLIT, $0-56
+// func transpose8NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+TEXT ·transpose8NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
@@ -458,8 +458,8 @@ square:
 done:
 	RET
 
-// func transpose16NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
-TEXT ·transpose16NEON(SB), NOSPLIT, $0-56
+// func transpose16NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+TEXT ·transpose16NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -284,7 +283,7 @@ func TestMachineCode(t *testing.T) {
 		for _, rows := range rowCases() {
 			c.rows(t, rows)
 		}
-		if s.panels != nil {
+		if s.amd64 {
 			c.panels(t)
 		}
 		for _, size := range s.blocks {
@@ -316,14 +315,14 @@ func (c codeOf) check(
 	sameTouched(t, what, c.run(t, name, arguments, lists), said(readAt, writtenAt, writtenAt, s))
 }
 
-// tiles checks the code of tiles, also of two of them that are done together.
+// tiles checks the code of tiles, and of pairs of them.
 func (c codeOf) tiles(t *testing.T) {
 	const from, to = -776, 1000
 	for size, read := range c.set.tiles {
 		p := &Plan{set: c.set, size: size}
 		arguments := map[string]int{
 			"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": to, "srcPitch": from, "srcStep": 72,
-			"dstAhead": 2 * line, "srcAhead": 144,
+			"ahead": 2,
 		}
 		body := p.tileBody(nil, read, 0, from, to)
 		for _, past := range c.past {
@@ -334,11 +333,11 @@ func (c codeOf) tiles(t *testing.T) {
 				name += fmt.Sprint(size)
 			}
 			c.check(t, name, arguments, nil, one)
-			if slices.Contains(c.set.pairs, size) {
-				both := maps.Clone(arguments)
-				both["n"], both["srcStep"] = 2, line/size*from
-				pair := Step{Body: p.tileBody(slices.Clone(body), read, line/size, from, to)}
-				c.check(t, name, both, nil, pair)
+			if c.set.amd64 && size >= 8 {
+				arguments["dstStep"] = 2 * line
+				both := p.tileBody(slices.Clone(body), read, line/size, from, to)
+				pair := Step{Loops: []Loop{{3, 2 * line, 72}}, Body: both}
+				c.check(t, "transposePairs", arguments, nil, pair)
 			}
 		}
 	}
@@ -409,7 +408,7 @@ func (c codeOf) panels(t *testing.T) {
 		}
 		return at
 	}
-	for size, tile := range c.set.panels {
+	for size, tile := range smallTiles {
 		rows := make([]int, 2*tile.rows)
 		for i := range rows {
 			rows[i] = i * i % 97 * -776
@@ -436,8 +435,8 @@ func (c codeOf) panels(t *testing.T) {
 				asks++
 			}
 		}
-		if asks != asksOfTile(size) {
-			t.Errorf("gather %d: the code asks for %d lines a tile, and is given %d", size, asks, asksOfTile(size))
+		if asks != tile.asks() {
+			t.Errorf("gather %d: the code asks for %d lines a tile, and is given %d", size, asks, tile.asks())
 		}
 	}
 	from, to := []int{500, -64, 8000}, []int{0, 3000, -999}

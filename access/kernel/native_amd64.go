@@ -11,7 +11,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 		avx2.run = &functions{
 			add: adders{addInt32AVX2, addFloat32AVX2, addFloat64AVX2, addFloat16AVX2,
 				addBFloat16AVX2},
-			fill: fillAVX2, copy: copyAVX2, transpose: transposeAVX2, block: transposeBlockAVX2, gather: gatherAVX2, drain: drainAVX2, move: moveAVX2,
+			fill: fillAVX2, copy: copyAVX2, transpose: transposeAVX2, pairs: transposePairsAVX2,
+			block: transposeBlockAVX2, gather: gatherAVX2, drain: drainAVX2, move: moveAVX2,
 			zip: zipAVX2, unzip: unzipAVX2, ask: askLines, fence: fence,
 		}
 		avx2blocks.run = avx2.run
@@ -22,7 +23,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 		wide.add = adders{addInt32AVX512, addFloat32AVX512, addFloat64AVX512, addFloat16AVX512,
 			addBFloat16AVX512}
 		wide.fill, wide.copy = fillAVX512, copyAVX512
-		wide.transpose = transposeAVX512
+		wide.transpose, wide.pairs = transposeAVX512, transposePairsAVX512
 		avx512.run = &wide
 	}
 }

@@ -284,6 +284,19 @@ func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 	}
 }
 
+// each calls f with the place of each iteration of the loops, from a first place.
+func each(loops []Loop, to, from int, f func(to, from int)) {
+	if len(loops) == 0 {
+		f(to, from)
+		return
+	}
+	for range loops[0].N {
+		each(loops[1:], to, from, f)
+		to += loops[0].To
+		from += loops[0].From
+	}
+}
+
 func (s *Step) check(dst, src, buffers int) {
 	to, from := s.Strides()
 	for _, a := range s.Body {

@@ -39,10 +39,15 @@ func fillAVX2(dst *byte, value uint64, groups int, rows int, pitch int)
 //go:noescape
 func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 
-// transposeAVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines that many bytes ahead.
+// transposeAVX2 transposes n tiles, which it reads and writes once: 64 B a row. It asks for lines that many tiles ahead.
 //
 //go:noescape
-func transposeAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, dstAhead int, srcAhead int, size int, past int)
+func transposeAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
+
+// transposePairsAVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row. It asks for lines that many pairs of tiles ahead.
+//
+//go:noescape
+func transposePairsAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
 // addInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one that many bytes ahead unless that is 0.
 //
@@ -79,10 +84,15 @@ func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
 //go:noescape
 func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 
-// transposeAVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines that many bytes ahead.
+// transposeAVX512 transposes n tiles, which it reads and writes once: 64 B a row. It asks for lines that many tiles ahead.
 //
 //go:noescape
-func transposeAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, dstAhead int, srcAhead int, size int, past int)
+func transposeAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
+
+// transposePairsAVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row. It asks for lines that many pairs of tiles ahead.
+//
+//go:noescape
+func transposePairsAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
 // transposeBlockAVX2 reads rows of lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //

@@ -81,7 +81,7 @@ func (p *Plan) follows(to, from Loop) bool {
 	if from.To%fewSets == 0 {
 		most /= leastAlong
 	}
-	return inRegisters && p.size > 1 && p.set.streams && p.written() >= longFrom &&
+	return inRegisters && p.size > 1 && p.set.amd64 && p.written() >= longFrom &&
 		to.To == p.size && from.From == p.size &&
 		row%line == 0 && to.From >= row && to.From-row <= row/8 && side*to.From <= most &&
 		from.N <= pagesOfStrip &&
@@ -108,7 +108,7 @@ func (p *Plan) blocksOfRows(outer []Loop, to, from Loop, c part) {
 				f.ask(asked, lines)
 				asked += uintptr(lines * line)
 				f.transpose(&dst[at+i*along.To], &src[of+i*along.From], min(atOnce, c.tiles-i),
-					from.To, to.From, along.To, along.From, 0, 0, p.size, past)
+					from.To, to.From, along.To, along.From, 0, p.size, past)
 			}
 			at += across.To
 			of += across.From
@@ -137,7 +137,7 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 // rows of 8-byte elements are read alternately, and two adjacent lines of each column are written.
 // On a Zen 4 this is 1.0 to 1.5 times as fast, also for 16 bytes, but half as fast with 32 rows.
 func (p *Plan) pairs(to, from Loop, onward bool) bool {
-	return !onward && slices.Contains(p.set.pairs, p.size) && p.written() >= longFrom &&
+	return !onward && p.set.amd64 && p.size >= 8 && p.written() >= longFrom &&
 		to.To == p.size && from.From == p.size &&
 		to.From%collide != 0 && from.To%collide != 0
 }
@@ -231,32 +231,27 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 		body = p.tileBody(body, read, i*side, to.From, from.To)
 	}
 	return Step{Body: body, in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
-		tiles, move := s.Loops[len(s.Loops)-1], p.set.functions().transpose
-		past, ahead := s.stores(&dst[at]), p.set.Tuning().Ahead
-		calls, n, step := 1, tiles.N, tiles
-		if together > 1 { // the second tile is right of the first, and reads the rows below
-			calls, n, step = tiles.N, together, Loop{To: line, From: side * to.From}
+		tiles, f := s.Loops[len(s.Loops)-1], p.set.functions()
+		move := f.transpose
+		if together > 1 {
+			move = f.pairs
 		}
-		for range calls {
-			move(&dst[at], &src[of], n, from.To, to.From, step.To, step.From, ahead*tiles.To,
-				ahead*tiles.From, p.size, past)
-			at += tiles.To
-			of += tiles.From
-		}
+		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From,
+			p.set.Tuning().Ahead, p.size, s.stores(&dst[at]))
 	}}
 }
 
 // tileBody adds the accesses of transposing a tile in registers, from input row from. Part after
-// part of the rows becomes output lines, whole or in pieces of read.high elements.
-func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) []Access {
-	side, piece := line/p.size, read.high*p.size
-	for part := 0; part < line; part += read.part {
-		for row := from; row < from+side; row += read.high {
-			for i := range read.high {
-				body = append(body, Access{Offset: (row+i)*srcPitch + part, Width: read.part})
+// part of the rows, of read bytes, becomes output lines, whole or in pieces.
+func (p *Plan) tileBody(body []Access, read, from, srcPitch, dstPitch int) []Access {
+	side, high := line/p.size, p.set.piece/p.size
+	for part := 0; part < line; part += read {
+		for row := from; row < from+side; row += high {
+			for i := range high {
+				body = append(body, Access{Offset: (row+i)*srcPitch + part, Width: read})
 			}
-			for j := range read.part / p.size {
-				for at := 0; at < piece; at += p.set.width {
+			for j := range read / p.size {
+				for at := 0; at < p.set.piece; at += p.set.width {
 					body = append(body, Access{Write: true, Offset: (part/p.size+j)*dstPitch +
 						row*p.size + at, Width: p.set.width})
 				}

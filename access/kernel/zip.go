@@ -21,38 +21,45 @@ type zipper = func(dst, src, masks *byte, groups, pitch, n, past int)
 // less than a line of a row, comes last.
 func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	side := line / p.size
-	rest := func(along *Loop) bool {
-		start := along.N / side * side
-		if along.N -= start; along.N > 0 {
-			p.elements(start*along.To, start*along.From, append(slices.Clone(outer), from, to))
+	few := func(rows Loop) bool { return 1 < rows.N && rows.N <= mostZipped }
+	zips := few(to) && from.To == to.N*p.size && from.N >= side
+	unzips := few(from) && to.From == from.N*p.size && to.N >= side
+	if !p.set.amd64 || p.size > lane/2 || to.To != p.size || from.From != p.size ||
+		!zips && !unzips {
+		return false
+	}
+	rows, along := from, to
+	if zips {
+		rows, along = to, from
+	}
+	n, groups := rows.N, along.N/side
+	loop, pitch, apart := Loop{groups, line, n * line}, rows.To, rows.To
+	body, masks := unzipBody(n, pitch), unzipMasks(p.size, n)
+	if zips {
+		loop, pitch, apart = Loop{groups, n * line, line}, rows.From, 0
+		body, masks = zipBody(n, pitch), zipMasks(p.size, n)
+	}
+	p.Steps = append(p.Steps, Step{Loops: append(slices.Clone(outer), loop), Body: body, in: 1,
+		past: func(s *Step, to uintptr) bool { // as runs, since input and output are a few
+			return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
+		},
+		run: func(s *Step, dst, src []byte, to, from int) {
+			f := p.set.functions()
+			move := f.unzip
+			if zips {
+				move = f.zip
+			}
+			move(&dst[to], &src[from], &masks[0], groups, pitch, n, s.stores(&dst[to]))
+		}})
+	if start := groups * side; start < along.N {
+		along.N -= start
+		rest := []Loop{rows, along}
+		if zips {
+			rest = []Loop{along, rows}
 		}
-		return true
+		p.elements(start*along.To, start*along.From, slices.Concat(outer, rest))
 	}
-	switch {
-	case !p.set.zips || p.size > lane/2 || to.To != p.size || from.From != p.size:
-	case 1 < to.N && to.N <= mostZipped && from.To == to.N*p.size && from.N >= side:
-		p.zip(outer, to, from)
-		return rest(&from)
-	case 1 < from.N && from.N <= mostZipped && to.From == from.N*p.size && to.N >= side:
-		p.unzip(outer, to, from)
-		return rest(&to)
-	}
-	return false
-}
-
-func (p *Plan) zip(outer []Loop, to, from Loop) {
-	n := to.N
-	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}),
-		Body: zipBody(n, to.From)}
-	p.zipStep(s, zipMasks(p.size, n), to.From, 0, n, func(f *functions) zipper { return f.zip })
-}
-
-func (p *Plan) unzip(outer []Loop, to, from Loop) {
-	n := from.N
-	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}),
-		Body: unzipBody(n, from.To)}
-	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To, n,
-		func(f *functions) zipper { return f.unzip })
+	return true
 }
 
 // zipBody is the accesses of a group of n rows: half a line of each becomes n halves, then the
@@ -72,15 +79,7 @@ func zipBody(n, pitch int) (all []Access) {
 
 // unzipBody is the reverse. It reads n lines in lanes; n lanes make a lane of each row. It reads
 // two lanes alternately, since they make half a line, then writes each row's line.
-func unzipBody(n, pitch int) []Access {
-	all := lanesBody(n)
-	for row := range n {
-		all = append(all, lineBody(row*pitch)...)
-	}
-	return all
-}
-
-func lanesBody(n int) (all []Access) {
+func unzipBody(n, pitch int) (all []Access) {
 	for half := range 2 {
 		for part := range n {
 			for i := range 2 {
@@ -88,30 +87,13 @@ func lanesBody(n int) (all []Access) {
 			}
 		}
 	}
+	for row := range n {
+		for half := range 2 {
+			all = append(all, Access{Write: true, Offset: row*pitch + half*line/2,
+				Width: line / 2})
+		}
+	}
 	return all
-}
-
-func lineBody(at int) []Access {
-	return []Access{{Write: true, Offset: at, Width: line / 2},
-		{Write: true, Offset: at + line/2, Width: line / 2}}
-}
-
-// zipStep adds a step whose innermost loop is groups of n rows. Written rows lie apart bytes apart.
-func (p *Plan) zipStep(s Step, masks []byte, pitch, apart, n int, of func(*functions) zipper) {
-	s.in, s.past = 1, p.zipPast(apart)
-	s.run = func(s *Step, dst, src []byte, to, from int) {
-		of(p.set.functions())(&dst[to], &src[from], &masks[0], s.Loops[len(s.Loops)-1].N, pitch, n,
-			s.stores(&dst[to]))
-	}
-	p.Steps = append(p.Steps, s)
-}
-
-// zipPast is Step.past of rows. They bypass the caches as runs do, since input and output are a few
-// runs.
-func (p *Plan) zipPast(apart int) func(s *Step, to uintptr) bool {
-	return func(s *Step, to uintptr) bool {
-		return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
-	}
 }
 
 // zipMasks has the places of each output lane's bytes in each row's lane, twice, for both halves of

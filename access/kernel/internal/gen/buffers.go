@@ -173,7 +173,8 @@ func gatherOf(size int) {
 		MOVQ(dst, t.dst)
 		MOVQ(tiles, left)
 		loop("tile", left, func() {
-			ask(asked, asks, asksOfTile(size))
+			// Half of a tile's lines. The rest follows while the output is written.
+			ask(asked, asks, rows*columns*size/group/2)
 			column := smallTile(size, row, first)
 			t.rows(t.dst, t.dstPitch, columns, func(i int, to reg.Register) {
 				VMOVDQU(column(i), at(to, 0))
@@ -229,10 +230,6 @@ func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
 	columns, _ := interleave(size, 3, ymm[:8], ymm[8:])
 	return columns
 }
-
-// asksOfTile is the lines that gather prefetches with each tile: half of its lines. The rest
-// follows while the output is written.
-func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
 
 func ask(asked, asks reg.Register, n int) {
 	for i := range n {

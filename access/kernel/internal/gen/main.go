@@ -47,7 +47,8 @@ func main() {
 		})
 		fill(l)
 		copyRuns(l)
-		transpose(l)
+		l.transposes("transpose", "tiles", false, 1, 2, 4, 8, 16)
+		l.transposes("transposePairs", "pairs of tiles", true, 8, 16)
 	}
 	transposeBlock()
 	gather()

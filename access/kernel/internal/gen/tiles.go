@@ -9,28 +9,43 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transpose makes a function that transposes n square tiles, a cache line wide. Each line is read
-// whole, or in four quarters soon after each other, and written whole.
-func transpose(l level) {
-	function("transpose"+l.name, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, "+
-		"dstAhead, srcAhead, size, past int)", "transposes n tiles, which it reads and writes "+
-		"once: 64 B a row, as many rows as that has elements. It asks for lines that many bytes "+
-		"ahead.")
+// transposes makes a function that transposes n square tiles, a cache line wide, or pairs of tiles.
+// Each line is read whole, or in four quarters soon after each other, and written whole. The second
+// tile of a pair is right of the first one in the output, and below it in the input.
+func (l level) transposes(name, what string, pairs bool, sizes ...int) {
+	function(name+l.name, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead, "+
+		"size, past int)", "transposes n "+what+", which it reads and writes once: 64 B a row. "+
+		"It asks for lines that many "+what+" ahead.")
 	var halves Mem
-	if l.width == 32 {
+	if sizes[0] == 1 && l.width == 32 {
 		halves = AllocLocal(8 * 32)
 	}
-	each("size", []int{1, 2, 4, 8, 16}, func(size int) {
+	each("size", sizes, func(size int) {
 		stores(func(past bool) {
 			t := tileArgs{dst: arg("dst"), src: arg("src"), dstPitch: arg("dstPitch"),
-				srcPitch: arg("srcPitch"), srcAhead: arg("srcAhead"), row: GP64(), past: past,
-				halves: halves}
-			dstStep, srcStep := arg("dstStep"), arg("srcStep")
+				srcPitch: arg("srcPitch"), srcAhead: arg("ahead"), past: past, halves: halves}
+			n, dstStep, srcStep := arg("n"), arg("dstStep"), arg("srcStep")
 			if !past {
-				t.dstAhead = arg("dstAhead")
+				t.dstAhead = GP64()
+				MOVQ(t.srcAhead, t.dstAhead)
+				IMULQ(dstStep, t.dstAhead)
 			}
-			loop("tile", arg("n"), func() {
+			IMULQ(srcStep, t.srcAhead)
+			t.row = GP64()
+			down := GP64() // bytes from the first tile of a pair to the second in the input
+			if pairs {
+				MOVQ(U32(group/size), down)
+				IMULQ(t.srcPitch, down)
+				SUBQ(down, srcStep)
+				SUBQ(Imm(group), dstStep)
+			}
+			loop("tile", n, func() {
 				l.tile(t, size)
+				if pairs {
+					ADDQ(Imm(group), t.dst)
+					ADDQ(down, t.src)
+					l.tile(t, size)
+				}
 				ADDQ(dstStep, t.dst)
 				ADDQ(srcStep, t.src)
 			})
