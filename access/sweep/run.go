@@ -86,7 +86,6 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	if o.Start != nil {
 		o.Start(points, points-len(left))
 	}
-	s.sort(left)
 	if simulated, err = s.simulateAll(ctx, r, left, o.Step); err != nil {
 		return simulated, err
 	}
@@ -107,7 +106,7 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	return simulated, os.Remove(RecordName(out))
 }
 
-// simulateAll adds points to the record: a twin's count, an implied one, or a simulated one.
+// simulateAll adds points to the record: a twin's count, or a simulated one.
 func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int,
 	err error) {
 	var guard sync.Mutex
@@ -118,9 +117,7 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 			return 0, count{}, false, false
 		}
 		point, left = left[0], left[1:]
-		if c, known = r.done[s.twin(point)]; !known {
-			c, known = s.implied(point, r.done)
-		}
+		c, known = r.done[s.twin(point)]
 		return point, c, known, true
 	}
 	add := func(point int, c count) error {

@@ -80,7 +80,6 @@ type Space struct {
 	names       []string // of the specs
 	twins       []int    // for each spec, the first one that makes the same accesses
 	hierarchies []hierarchy
-	order       []int // of simulating the hierarchies
 }
 
 // A hierarchy is simulated caches with a name.
@@ -117,7 +116,6 @@ func Parse(name string, text []byte) (*Space, error) {
 		return nil, doc.Errorf("caches", "the names of %d caches take a line of %d B in the "+
 			"results (want at most %d): leave names out", len(s.hierarchies), n, maxLine)
 	}
-	s.order = order(s.hierarchies)
 	if f.Suite != "" {
 		return s, s.addSuite(f, doc)
 	}
