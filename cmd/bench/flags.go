@@ -180,19 +180,27 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
 	p.order.known = []string{"row", "col", "torch", "from", "to"}
 	vectors := kernel.Names(kernel.All())
 	p.kernel.known = strings.Split("scalar, builtin, "+vectors, ", ")
-	p.tile.add(flags, "tile", "shape", most, parseTile, "tiles in which the view is "+
+	p.tile.add(flags, "tile", "shape", most, field("tile", func(s access.Spec) []int {
+		return s.Tile
+	}), "tiles in which the view is "+
 		"walked, such as 32x32; a size for each of its dims, or none")
-	p.order.add(flags, "order", "order", most, access.ParseOrder, "row, col, torch, or dims such "+
+	p.order.add(flags, "order", "order", most, field("order", func(s access.Spec) access.Order {
+		return s.Order
+	}), "row, col, torch, or dims such "+
 		"as 1,0; the order in which the view's dims are walked; torch is PyTorch 1.13's; from "+
 		"and to are the orders in memory of two formats")
-	p.kernel.add(flags, "kernel", "kernel", most, access.ParseKernel, "what walks it, such as "+
+	p.kernel.add(flags, "kernel", "kernel", most, field("kernel", func(s access.Spec) access.Kernel {
+		return s.Kernel
+	}), "what walks it, such as "+
 		"scalar or avx2; scalar is a plain loop in --order, builtin is Go's copy; the vector "+
 		"kernels are "+vectors+" (this CPU runs "+kernel.Names(kernel.Sets())+")")
 }
 
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 	p.op.text, p.op.known = "sum", []string{"sum", "fill", "copy", "add", "chase", "reorder"}
-	p.op.add(flags, "op", "op", access.ParseOp, "sum, fill, copy, add, chase or reorder; sum "+
+	p.op.add(flags, "op", "op", field("op", func(s access.Spec) access.Op {
+		return s.Op
+	}), "sum, fill, copy, add, chase or reorder; sum "+
 		"reads, fill writes, copy writes a fresh contiguous tensor, add (--with, broadcast) a "+
 		"fresh tensor; chase (bench run) reads int64 elements in a random order, each the place "+
 		"of the next; reorder converts between formats (--from, --to)")
@@ -232,7 +240,13 @@ func addPages(flags *pflag.FlagSet, p *parsed[access.Pages], more string) {
 		p.known = append(p.known, pages.String())
 	}
 	p.text = p.known[0]
-	p.add(flags, "pages", "pages", access.ParsePages, "pages of the tensors' memory: 4k (16k or "+
+	parse := func(text string) (access.Pages, error) {
+		if i := slices.Index(p.known, text); i >= 0 {
+			return access.Pages(i), nil
+		}
+		return 0, fmt.Errorf("no such pages (this system has %s)", strings.Join(p.known, ", "))
+	}
+	p.add(flags, "pages", "pages", parse, "pages of the tensors' memory: 4k (16k or "+
 		"64k where the system's are), thp or hugetlb"+more)
 }
 
@@ -255,12 +269,16 @@ func (p *patternFlags) product() (sweep.Product, error) {
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
-// parseTile reads sizes as layouts.ParseShape does, or "none", which is nil.
-func parseTile(text string) ([]int, error) {
-	if text == "none" {
-		return nil, nil
+// field returns what reads a field of a pattern from a flag.
+func field[T any](name string, of func(s access.Spec) T) func(text string) (T, error) {
+	return func(text string) (T, error) {
+		var s access.Spec
+		err := s.Set(name, text)
+		if fault, ok := errors.AsType[*access.FieldError](err); ok {
+			err = fault.Err // the flag itself is named by pflag
+		}
+		return of(s), err
 	}
-	return layouts.ParseShape(text)
 }
 
 func (p *patternFlags) spec() (access.Spec, error) {
