@@ -142,13 +142,11 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 			return err
 		}
 	}
-	var memory access.Memory
-	defer memory.Close()
 	if len(s.Comparisons) > 0 {
 		s.progress.Timed(s.expectedSamples())
 	}
 	for i := range s.Comparisons {
-		if err := s.compare(ctx, i, &memory, yield); err != nil {
+		if err := s.compare(ctx, i, yield); err != nil {
 			return err
 		}
 	}
@@ -256,8 +254,7 @@ func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
 	return all, group.Wait()
 }
 
-func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
-	yield func(Record) bool) error {
+func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) error {
 	c, patterns := s.Comparisons[i], s.patterns[i]
 	first := len(s.series)
 	for _, b := range c {
@@ -265,7 +262,7 @@ func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
 	}
 	remarks := append(s.remarks(i), s.uncounted(i)...)
 	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount,
-		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
+		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
 		Obtained: func(size, huge int) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages",
 				show.Bytes(huge), show.Bytes(size)))
