@@ -36,11 +36,8 @@ const (
 // Values are not read, because accesses do not depend on them. Read reads the file once and takes
 // some 20 B an entry besides the result. Errors begin with "FILE:LINE: ".
 func Read(r io.Reader, name string) (CSR, error) {
-	s := &scanner{r: bufio.NewReaderSize(r, maxLine), name: name}
-	const mark = "\xEF\xBB\xBF" // byte order mark, which some editors write
-	if head, _ := s.r.Peek(len(mark)); string(head) == mark {
-		_, _ = s.r.Discard(len(mark)) // Peek has read it
-	}
+	s := &scanner{lines: bufio.NewScanner(r), name: name}
+	s.lines.Buffer(nil, maxLine)
 	h, err := s.header()
 	if err != nil {
 		return CSR{}, err
@@ -61,9 +58,9 @@ type header struct {
 }
 
 type scanner struct {
-	r    *bufio.Reader
-	name string
-	line int
+	lines *bufio.Scanner
+	name  string
+	line  int // from 1, also after the last line
 }
 
 func (s *scanner) fail(format string, args ...any) error {
@@ -72,18 +69,18 @@ func (s *scanner) fail(format string, args ...any) error {
 
 // next returns the next line without its end, valid until the next call, or io.EOF.
 func (s *scanner) next() ([]byte, error) {
-	text, err := s.r.ReadSlice('\n')
-	if len(text) == 0 && err == io.EOF {
-		return nil, io.EOF
-	}
 	s.line++
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
+	if s.lines.Scan() {
+		return s.lines.Bytes(), nil
+	}
+	switch err := s.lines.Err(); err {
+	case nil:
+		return nil, io.EOF
+	case bufio.ErrTooLong:
 		return nil, s.fail("the line is longer than %d B", maxLine)
-	case err != nil && err != io.EOF:
+	default:
 		return nil, s.fail("%v", err)
 	}
-	return text, nil
 }
 
 func (s *scanner) content() ([]byte, error) {
@@ -104,7 +101,6 @@ const want = "want %%MatrixMarket matrix coordinate, then real, integer or patte
 func (s *scanner) header() (header, error) {
 	text, err := s.next()
 	if err == io.EOF {
-		s.line = 1
 		return header{}, s.fail("the file is empty; %s", want)
 	}
 	if err != nil {
@@ -117,7 +113,8 @@ func (s *scanner) header() (header, error) {
 		return header{}, s.fail("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| " +
 			"Out-File -Encoding utf8)")
 	}
-	words := strings.Fields(strings.ToLower(string(text)))
+	const mark = "\xEF\xBB\xBF" // byte order mark, which some editors write
+	words := strings.Fields(strings.ToLower(strings.TrimPrefix(string(text), mark)))
 	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
 		return header{}, s.fail("no header of a Matrix Market file; %s", want)
 	}
@@ -139,7 +136,6 @@ func (s *scanner) header() (header, error) {
 func (s *scanner) size(h *header) error {
 	text, err := s.content()
 	if err == io.EOF {
-		s.line++
 		return s.fail("the file ends before its sizes (want ROWS COLUMNS ENTRIES)")
 	}
 	if err != nil {
@@ -180,7 +176,6 @@ func (s *scanner) entries(h header) (all []uint64, err error) {
 			return all, nil
 		}
 		if err == io.EOF {
-			s.line++
 			return nil, s.fail("the file ends after %d entries, and its sizes say %d",
 				read, h.entries)
 		}

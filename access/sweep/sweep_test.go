@@ -44,7 +44,7 @@ func run(t *testing.T, s *Space, out string, o Options) (text string, simulated 
 	return string(data), simulated
 }
 
-// TestCounts: each point is what a run of its own counts, those of twins too.
+// TestCounts: each point is what a run of its own counts.
 func TestCounts(t *testing.T) {
 	s := parse(t)
 	if s.points() != 3*3*2*2*2*2 {
@@ -190,7 +190,7 @@ func TestSuite(t *testing.T) {
 		if !strings.HasPrefix(name, "Latency/") {
 			continue
 		}
-		c, err := s.simulate(context.Background(), s.twin(point))
+		c, err := s.simulate(context.Background(), point)
 		if err != nil {
 			t.Fatal(err)
 		}
