@@ -380,6 +380,8 @@ func TestNames(t *testing.T) {
 // they come in order. How many a round has of each is the machine's matter. Each sample's sum is
 // checked, so that patterns that share their memory find nothing of each other in it.
 func TestMeasure(t *testing.T) {
+	var m Memory
+	defer m.Close()
 	for _, texts := range [][]string{
 		{"sum 64x64 int32", "sum 64x64 int32 order=col", "sum 64x64 int32"},
 		{"fill 300x400 float64"},
@@ -395,7 +397,7 @@ func TestMeasure(t *testing.T) {
 			patterns = append(patterns, pattern(t, specOf(text)))
 		}
 		var order []int
-		for s, err := range Measure(t.Context(), patterns, Options{Count: 3, MinTime: 10 * time.Microsecond}) {
+		for s, err := range Measure(t.Context(), patterns, Options{Count: 3, MinTime: 10 * time.Microsecond, Memory: &m}) {
 			if err != nil {
 				t.Fatal(texts, err)
 			}

@@ -66,3 +66,23 @@ func TestMapArena(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryOfHugePages: of these each measurement has its own, since it says how many it got.
+func TestMemoryOfHugePages(t *testing.T) {
+	var m Memory
+	defer m.Close()
+	small, _, err := m.lend(4<<20, false, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	huge, free, err := m.lend(4<<20, false, Options{Pages: PagesTHP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if &huge[0] == &small[0] || &m.mem[0] != &small[0] {
+		t.Error("huge pages are lent of small ones, or kept")
+	}
+	if err := free(); err != nil {
+		t.Error(err)
+	}
+}

@@ -226,7 +226,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 		}
 	}
 	return runner{
-		prepare:   func() { prepare(data, k.of) },
+		prepare:   func() { prepareAll(data, k.of) },
 		passes:    passes,
 		reference: func() (float64, error) { return reference(p, data, k.of) },
 		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Value) bool {

@@ -23,8 +23,9 @@ type Options struct {
 	LongCount int // at least 1, with Long
 	// approximate least length of a sample
 	MinTime   time.Duration
-	MaxMemory int   // most bytes of a pattern's tensors; 0 for no limit
-	Pages     Pages // of the tensors' memory
+	MaxMemory int     // most bytes of a pattern's tensors; 0 for no limit
+	Pages     Pages   // of the tensors' memory
+	Memory    *Memory // lends small pages; nil for a mapping per call
 	// Obtained, if not nil, gets the bytes of memory that the system gave, and how many of them lie
 	// in huge pages, before the first sample.
 	Obtained func(size, huge int)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +24,25 @@ const period = 57
 // fillValue is what Fill writes; no element of a prepared arena holds it.
 const fillValue = 127
 
-// prepare writes the initial value of every element.
+// leastPart is the least elements that are worth a goroutine.
+const leastPart = 1 << 17
+
+// prepareAll is prepare on all CPUs. On a machine of several nodes the caller writes everything,
+// because memory lies on the node that touches it first.
+func prepareAll[T layouts.Element](data []T, of func(int) T) {
+	parts := min(runtime.GOMAXPROCS(0), len(data)/leastPart)
+	if parts <= 1 || severalNodes() {
+		prepare(data, of)
+		return
+	}
+	each := (len(data)/parts/period + 1) * period // each part begins with initial(0)
+	var group sync.WaitGroup
+	for from := 0; from < len(data); from += each {
+		group.Go(func() { prepare(data[from:min(from+each, len(data))], of) })
+	}
+	group.Wait()
+}
+
 func prepare[T layouts.Element](data []T, of func(int) T) {
 	whole := min(len(data), 64*period)
 	for i := range whole {

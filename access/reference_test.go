@@ -9,13 +9,13 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// TestPrepare: every element gets its initial value.
-func TestPrepare(t *testing.T) {
+// TestPrepareAll: all CPUs write what one does.
+func TestPrepareAll(t *testing.T) {
 	t.Parallel()
 	of := func(i int) int32 { return int32(i) }
-	for _, n := range []int{0, 1, period, 64*period - 1, 64 * period, 1000*period + 5} {
+	for _, n := range []int{0, 1, period, leastPart, 2*leastPart - 1, 3*leastPart + 5, 5 * leastPart} {
 		got, want := make([]int32, n), make([]int32, n)
-		prepare(got, of)
+		prepareAll(got, of)
 		for i := range want {
 			want[i] = of(initial(i))
 		}
@@ -23,6 +23,19 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%d elements: not all have their initial values", n)
 		}
 	}
+}
+
+// TestPrepareOnNodes: where it matters who touches memory first, it is who calls.
+func TestPrepareOnNodes(t *testing.T) {
+	before := severalNodes
+	severalNodes = func() bool { return true }
+	defer func() {
+		severalNodes = before
+		if recover() == nil { // in another goroutine, nothing could be recovered
+			t.Error("nothing was written")
+		}
+	}()
+	prepareAll(make([]int32, 8*leastPart), func(int) int32 { panic("a write") })
 }
 
 // TestProgression compares sums by periods with plain ones.

@@ -142,11 +142,13 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 			return err
 		}
 	}
+	var memory access.Memory
+	defer memory.Close()
 	if len(s.Comparisons) > 0 {
 		s.progress.Timed(s.expectedSamples())
 	}
 	for i := range s.Comparisons {
-		if err := s.compare(ctx, i, yield); err != nil {
+		if err := s.compare(ctx, i, &memory, yield); err != nil {
 			return err
 		}
 	}
@@ -254,7 +256,8 @@ func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern,
 	return all, group.Wait()
 }
 
-func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) error {
+func (s *Session) compare(ctx context.Context, i int, memory *access.Memory,
+	yield func(Record) bool) error {
 	c, patterns := s.Comparisons[i], s.patterns[i]
 	first := len(s.series)
 	for _, b := range c {
@@ -262,7 +265,7 @@ func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) e
 	}
 	remarks := append(s.remarks(i), s.uncounted(i)...)
 	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount,
-		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
+		MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
 		Obtained: func(size, huge int) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages",
 				show.Bytes(huge), show.Bytes(size)))
