@@ -22,9 +22,16 @@ const (
 	PagesHuge        // reserved huge pages (hugetlb) of 2 MiB, or an error
 )
 
+func pagesNames() []string {
+	return []string{fmt.Sprintf("%dk", os.Getpagesize()>>10), "thp", "hugetlb"}
+}
+
 // String returns "4k" (or "16k" or "64k", by the system's page size), "thp" or "hugetlb".
 func (p Pages) String() string {
-	return []string{fmt.Sprintf("%dk", os.Getpagesize()>>10), "thp", "hugetlb"}[p]
+	if names := pagesNames(); int(p) < len(names) {
+		return names[p]
+	}
+	return fmt.Sprintf("Pages(%d)", uint8(p))
 }
 
 // Size returns the page size in bytes of the simulated TLB, whatever pages the kernel gives.
