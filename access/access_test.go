@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/stridebench/stridebench/access/counters"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -180,7 +181,7 @@ func TestNativeOrder(t *testing.T) {
 // TestFormatsOfEveryDType: operations, also on tensors in formats, do what they should in every
 // order and by every kernel that takes them, padding included.
 func TestFormatsOfEveryDType(t *testing.T) {
-	kernels := append(VectorKernels(), Scalar)
+	kernels := append(vectorSets(), Scalar)
 	for _, name := range layouts.DTypeNames() {
 		patterns, vectors := 0, 0
 		for _, text := range []string{
@@ -190,7 +191,7 @@ func TestFormatsOfEveryDType(t *testing.T) {
 			"sum 37x41 %s view=slice(1,1,99,3).flip(0)", "fill 37x41 %s", "copy 37x41 %s", "add 37x41 %s with=1",
 		} {
 			s := specOf(fmt.Sprintf(text, name))
-			for _, s.Order = range []Order{Row, Col, AsFrom, AsTo, order("1,0"), order("1,0,2")} {
+			for _, s.Order = range []Order{Row, Col, asFrom, asTo, order("1,0"), order("1,0,2")} {
 				for _, s.Kernel = range kernels {
 					p, err := s.Pattern()
 					if err != nil {
@@ -233,7 +234,7 @@ func TestCheckSeesWrongPasses(t *testing.T) {
 func TestParseOrder(t *testing.T) {
 	permutation := Order("2,0,-2")
 	for text, want := range map[string]Order{"": Row, "row": Row, "col": Col, "2,0,-2": permutation, "0,1": order("0,1")} {
-		got, err := ParseOrder(text)
+		got, err := parseOrder(text)
 		if err != nil || got != want || text != "" && got.String() != text {
 			t.Errorf("%q is %v (%v), want %v", text, got, err, want)
 		}
@@ -242,7 +243,7 @@ func TestParseOrder(t *testing.T) {
 		t.Errorf("%v of three dims is %v, %v", permutation, dims, err)
 	}
 	for _, text := range []string{"up", "1,", "1;0", "99999999999999999999"} {
-		if got, err := ParseOrder(text); err == nil {
+		if got, err := parseOrder(text); err == nil {
 			t.Errorf("%q is %v", text, got)
 		}
 	}
@@ -251,11 +252,11 @@ func TestParseOrder(t *testing.T) {
 // TestParseKernel: kernels are values, which are written as they are read.
 func TestParseKernel(t *testing.T) {
 	for _, k := range append(otherKernels(), Scalar) {
-		if got, err := ParseKernel(k.String()); err != nil || got != k {
+		if got, err := parseKernel(k.String()); err != nil || got != k {
 			t.Errorf("%v is read as %v, %v", k, got, err)
 		}
 	}
-	if k, err := ParseKernel("mmx"); err == nil || !strings.Contains(err.Error(), "there are scalar, builtin, portable, avx2-blocks, avx2, avx512, neon") {
+	if k, err := parseKernel("mmx"); err == nil || !strings.Contains(err.Error(), "there are scalar, builtin, portable, avx2-blocks, avx2, avx512, neon") {
 		t.Errorf("mmx is %v, %v", k, err)
 	}
 }
@@ -731,4 +732,12 @@ func TestNotWalked(t *testing.T) {
 	if _, err := m.calibrate(t.Context(), time.Millisecond, 0); err == nil || !strings.Contains(err.Error(), "not all of them are walked") {
 		t.Errorf("%v", err)
 	}
+}
+
+// vectorSets are the sets of package kernel that this CPU runs, the best one last.
+func vectorSets() (all []Kernel) {
+	for _, set := range kernel.Sets() {
+		all = append(all, Kernel(set.Name()))
+	}
+	return all
 }

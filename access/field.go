@@ -58,19 +58,19 @@ func (s *Spec) Set(field, text string) (err error) {
 			err = fmt.Errorf("%w; in a list of YAML, quote a view that has a comma", err)
 		}
 	case "order":
-		s.Order, err = ParseOrder(text)
+		s.Order, err = parseOrder(text)
 	case "tile":
 		if s.Tile = nil; value != "" {
 			s.Tile, err = layouts.ParseShape(text)
 		}
 	case "op":
-		s.Op, err = ParseOp(text)
+		s.Op, err = parseOp(text)
 	case "from":
 		s.From, err = parseTag(value)
 	case "to":
 		s.To, err = parseTag(value)
 	case "kernel":
-		s.Kernel, err = ParseKernel(text)
+		s.Kernel, err = parseKernel(text)
 	default:
 		err = errors.New("no such field of a pattern")
 	}

@@ -78,7 +78,7 @@ func (s Spec) checkFormats() error {
 		return fault("width", s.Width, errors.New("a tensor in a format is walked by elements"))
 	case s.Order == Torch:
 		return fault("order", s.Order, errors.New("PyTorch's loops walk no tensor in a format"))
-	case s.Order == AsTo && s.Op != Reorder:
+	case s.Order == asTo && s.Op != Reorder:
 		return fault("order", s.Order, fmt.Errorf(
 			"a %v writes no tensor of another format (from is as x lies)", s.Op))
 	}
@@ -99,7 +99,7 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, field 
 // order.
 func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	s := p.Spec
-	dims, asIs := nest.UpTo(len(s.Shape)), s.Order == AsFrom || s.Order == AsTo
+	dims, asIs := nest.UpTo(len(s.Shape)), s.Order == asFrom || s.Order == asTo
 	if !asIs {
 		var err error
 		if dims, err = s.Order.of(len(s.Shape)); err != nil {
@@ -115,7 +115,7 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	}
 	for i, piece := range pieces {
 		by := piece[0]
-		if s.Order == AsTo {
+		if s.Order == asTo {
 			by = piece[1]
 		}
 		dims := nest.UpTo(by.Rank())

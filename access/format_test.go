@@ -14,7 +14,7 @@ import (
 // write it where the other format has it, and write all of the padding once.
 func TestReordersTouchWhatTheyShould(t *testing.T) {
 	tags := []layouts.Tag{tag("abc"), tag("cab"), tag("aBc4b"), tag("ABc2b4a2b"), tag("CBa16c8b"), tag("Abc8a")}
-	orders := []Order{Row, Col, AsFrom, AsTo, order("2,0,1"), order("-1,0,1")}
+	orders := []Order{Row, Col, asFrom, asTo, order("2,0,1"), order("-1,0,1")}
 	padded, parts := 0, 0
 	seeds := uint64(400)
 	if testing.Short() {
@@ -69,7 +69,7 @@ func TestReordersTouchWhatTheyShould(t *testing.T) {
 // TestReorderInMemoryOrder: the orders from and to go through one of the tensors
 // from its first place to its last.
 func TestReorderInMemoryOrder(t *testing.T) {
-	for o, kind := range map[Order]nest.Kind{AsFrom: nest.Read, AsTo: nest.Write} {
+	for o, kind := range map[Order]nest.Kind{asFrom: nest.Read, asTo: nest.Write} {
 		p := pattern(t, specOf("reorder 32x64x3 float32 from=cAB16a4b to=ABc16b16a2b order="+o.String()))
 		last := uint64(0)
 		for _, a := range touches(p.Nests) {

@@ -13,11 +13,11 @@ func FuzzParseOrder(f *testing.F) {
 		f.Add(text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, rank int) {
-		o, err := ParseOrder(text)
+		o, err := parseOrder(text)
 		if err != nil {
 			return
 		}
-		if again, err := ParseOrder(o.String()); err != nil || again != o {
+		if again, err := parseOrder(o.String()); err != nil || again != o {
 			t.Errorf("%q is written as %q, which is read as %v, %v", text, o, again, err)
 		}
 		rank &= 7

@@ -15,16 +15,8 @@ const (
 	Builtin Kernel = "builtin" // Go's copy
 )
 
-// VectorKernels returns the sets of package kernel that this CPU runs, the best one last.
-func VectorKernels() (all []Kernel) {
-	for _, set := range kernel.Sets() {
-		all = append(all, Kernel(set.Name()))
-	}
-	return all
-}
-
-// ParseKernel reads what String writes; the empty text is Scalar.
-func ParseKernel(name string) (Kernel, error) {
+// parseKernel reads what String writes; the empty text is Scalar.
+func parseKernel(name string) (Kernel, error) {
 	k := Kernel(name)
 	if name == Scalar.String() {
 		k = Scalar

@@ -13,25 +13,6 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// LoadOptions configure MeasureLoaded.
-type LoadOptions struct {
-	Chase   int           // bytes of the chase, a load per line of 64 B
-	Stream  int           // bytes of each other thread, at least streamChunk
-	Loads   []float64     // shares of the time to stream, 0 to 1
-	Count   int           // samples of each load
-	MinTime time.Duration // approximate least length of a sample
-	Pages   Pages
-	CPUs    []int // the first for the chase; nil for cpu.Workers
-}
-
-// A LoadSample is a latency under a measured bandwidth. The bandwidth counts what the other threads
-// read, and a line for each load of the chase.
-type LoadSample struct {
-	Load      int // index into LoadOptions.Loads
-	Ns        float64
-	Bandwidth float64
-}
-
 // streamChunk is the bytes between two readings of the clock: some microseconds.
 const streamChunk = 32 << 10
 
@@ -40,61 +21,70 @@ const streamChunk = 32 << 10
 // Chase). Each other thread reads its own memory in vectors, and pauses after each streamChunk to
 // reach the requested share of time.
 //
+// The loads are shares of the time to stream, 0 to 1. The chase has chase bytes, a load per line of
+// 64 B. Each other thread streams stream bytes, at least streamChunk. Of the options, Count,
+// MinTime, Pages and CPUs hold: the first CPU is for the chase. The results are by load: latencies
+// in ns, and bandwidths, which count what the other threads read, and a line for each load of the
+// chase.
+//
 // Samples of all loads are interleaved. A sample has many parts of about 0.1 ms. It is the part at
 // the lower quartile of those during which every stream read something: on a busy machine, streams
 // and the chase are sometimes descheduled. MeasureLoaded returns an error if there is only one CPU.
-func MeasureLoaded(ctx context.Context, o LoadOptions) ([]LoadSample, error) {
+func MeasureLoaded(ctx context.Context, loads []float64, chase, stream int,
+	o Options) (ns, bandwidth [][]float64, err error) {
 	if o.CPUs == nil {
 		o.CPUs = workers()
 	}
 	if len(o.CPUs) < 2 {
-		return nil, errors.New("latency under load wants two CPUs, one to chase and one to stream")
+		return nil, nil, errors.New("latency under load wants two CPUs, one to chase and one to " +
+			"stream")
 	}
-	p, err := ChaseSpec(o.Chase/lineBytes, lineBytes).Pattern()
+	p, err := ChaseSpec(chase/lineBytes, lineBytes).Pattern()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	streams := len(o.CPUs) - 1
-	mem, free, err := mapArena(aligned(p.Memory)+streams*o.Stream, o.Pages, nil)
+	mem, free, err := mapArena(aligned(p.Memory)+streams*stream, o.Pages, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = free() }() // a whole mapping of ours cannot fail to unmap
 	_, unpin := pin(o.CPUs[0])
 	defer unpin()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	l := &loader{LoadOptions: o, team: newTeam(o.CPUs), data: as[int32](mem),
-		start: aligned(p.Memory) / 4, read: make([]tally, streams)}
+	l := &loader{minTime: o.MinTime, length: stream / 4, team: newTeam(o.CPUs),
+		data: as[int32](mem), start: aligned(p.Memory) / 4, read: make([]tally, streams)}
 	defer l.team.end()
 	if l.chase, err = newRunner(p, mem); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	l.prepare()
-	var all []LoadSample
+	ns, bandwidth = make([][]float64, len(loads)), make([][]float64, len(loads))
 	for range o.Count {
-		for i := range o.Loads {
+		for i, share := range loads {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			s, err := l.sample(i)
+			s, err := l.sample(share)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			all = append(all, s)
+			ns[i], bandwidth[i] = append(ns[i], s.ns), append(bandwidth[i], s.bandwidth)
 		}
 	}
-	return all, nil
+	return ns, bandwidth, nil
 }
 
 type loader struct {
-	LoadOptions
-	team  *team
-	chase runner
-	at    int // of the chase
-	data  []int32
-	start int // of the streams, in data
-	ended atomic.Bool
-	read  []tally // by stream
+	minTime time.Duration
+	length  int // of a stream, in elements
+	team    *team
+	chase   runner
+	at      int // of the chase
+	data    []int32
+	start   int // of the streams, in data
+	ended   atomic.Bool
+	read    []tally // by stream
 }
 
 // A tally is the bytes that a stream has read, in cache lines of its own.
@@ -104,7 +94,7 @@ type tally struct {
 }
 
 func (l *loader) prepare() {
-	n := l.Stream / 4
+	n := l.length
 	l.team.enter()
 	defer l.team.leave()
 	l.team.do(func(worker int) {
@@ -122,15 +112,15 @@ const partLinks = 1024
 // tries bounds the repetitions of a sample in most of whose parts a stream was idle.
 const tries = 8
 
-func (l *loader) sample(load int) (LoadSample, error) {
+func (l *loader) sample(share float64) (loadPart, error) {
 	var parts, some []loadPart
 	var err error
 	for range tries {
-		if parts, err = l.parts(load); err != nil {
-			return LoadSample{}, err
+		if parts, err = l.parts(share); err != nil {
+			return loadPart{}, err
 		}
 		some = slices.DeleteFunc(slices.Clone(parts), func(p loadPart) bool {
-			return p.idle && l.Loads[load] > 0
+			return p.idle && share > 0
 		})
 		if 4*len(some) > len(parts) {
 			parts = some
@@ -138,30 +128,29 @@ func (l *loader) sample(load int) (LoadSample, error) {
 		}
 	}
 	slices.SortFunc(parts, func(a, b loadPart) int { return cmp.Compare(a.ns, b.ns) })
-	p := parts[len(parts)/4]
-	return LoadSample{load, p.ns, p.bandwidth}, nil
+	return parts[len(parts)/4], nil
 }
 
 type loadPart struct {
-	ns, bandwidth float64 // see LoadSample
+	ns, bandwidth float64 // see MeasureLoaded
 	idle          bool    // some stream read nothing
 }
 
 // parts measures one sample, after a warm-up of half a sample.
-func (l *loader) parts(load int) (parts []loadPart, err error) {
+func (l *loader) parts(share float64) (parts []loadPart, err error) {
 	l.ended.Store(false)
 	l.team.enter()
 	defer l.team.leave()
 	l.team.do(func(worker int) {
 		if worker > 0 {
-			l.stream(worker, l.Loads[load])
+			l.stream(worker, share)
 			return
 		}
 		defer l.ended.Store(true)
-		for start := time.Now(); time.Since(start) < l.MinTime/2 && err == nil; {
+		for start := time.Now(); time.Since(start) < l.minTime/2 && err == nil; {
 			_, err = l.part()
 		}
-		for start := time.Now(); (time.Since(start) < l.MinTime || parts == nil) && err == nil; {
+		for start := time.Now(); (time.Since(start) < l.minTime || parts == nil) && err == nil; {
 			var p loadPart
 			p, err = l.part()
 			parts = append(parts, p)
@@ -197,7 +186,7 @@ func (l *loader) stream(worker int, share float64) {
 	if share <= 0 {
 		return
 	}
-	n := l.Stream / 4
+	n := l.length
 	data := l.data[l.start+(worker-1)*n:][:n]
 	sum := kernel.NewSum[int32](kernel.Best())
 	const elems = streamChunk / 4

@@ -10,8 +10,9 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// An Order is the order in which the dims of a view are walked: one of the constants, or a
-// permutation such as "1,0", the outermost dim first. Negative dims count from the end.
+// An Order is the order in which the dims of a view are walked: one of the constants, a permutation
+// such as "1,0", the outermost dim first, or "from" or "to": by the strides of x or y, which has a
+// format (Spec.From, Spec.To). Negative dims count from the end.
 type Order string
 
 const (
@@ -21,22 +22,19 @@ const (
 	// Reduction, Copy). It sorts dims by strides, the output's first, and merges them, or copies a
 	// transposed matrix by blocks. The output of an Add has PyTorch's strides.
 	Torch  Order = "torch"
-	AsFrom Order = "from" // by the strides of x, which has a format (Spec.From)
-	AsTo   Order = "to"   // by the strides of y, which has a format (Spec.To)
+	asFrom Order = "from"
+	asTo   Order = "to"
 )
 
-// ParseOrder reads what String writes; the empty text is Row. It does not check that a permutation
+// parseOrder reads what String writes; the empty text is Row. It does not check that a permutation
 // has each dim once.
-func ParseOrder(text string) (Order, error) {
+func parseOrder(text string) (Order, error) {
 	switch o := Order(text); o {
-	case Row, Col, Torch, AsFrom, AsTo:
+	case Row, Col, Torch, asFrom, asTo:
 		return o, nil
 	}
 	if text == Row.String() {
 		return Row, nil
-	}
-	if name, ok := orderElsewhere[strings.ToLower(text)]; ok {
-		return Row, fmt.Errorf("no such order: did you mean %s?", name)
 	}
 	var dims []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -48,13 +46,6 @@ func ParseOrder(text string) (Order, error) {
 		dims = append(dims, d)
 	}
 	return Order(listed(dims)), nil
-}
-
-// orderElsewhere has the names of people, NumPy and BLAS.
-var orderElsewhere = map[string]string{
-	"rows": "row", "row-major": "row", "rowmajor": "row", "c": "row",
-	"cols": "col", "column": "col", "columns": "col", "col-major": "col", "column-major": "col",
-	"colmajor": "col", "f": "col",
 }
 
 // String returns "row" for Row, and others as they are.
@@ -74,7 +65,7 @@ func (o Order) of(rank int) ([]int, error) {
 	case Col:
 		slices.Reverse(order)
 		return order, nil
-	case AsFrom, AsTo:
+	case asFrom, asTo:
 		return nil, errors.New("no tensor here has a format (from goes with one for x, to with " +
 			"one for y)")
 	}

@@ -3,7 +3,6 @@ package access
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,11 +56,3 @@ var transparentPage = sync.OnceValue(func() int {
 	}
 	return hugePage
 })
-
-// ParsePages reads what String writes.
-func ParsePages(name string) (Pages, error) {
-	if i := slices.Index(pagesNames(), name); i >= 0 {
-		return Pages(i), nil
-	}
-	return 0, fmt.Errorf("no such pages (this system has %s)", strings.Join(pagesNames(), ", "))
-}

@@ -61,23 +61,12 @@ func (o Op) String() string {
 	return opNames[o]
 }
 
-// ParseOp reads what String writes.
-func ParseOp(name string) (Op, error) {
+// parseOp reads what String writes.
+func parseOp(name string) (Op, error) {
 	if i := slices.Index(opNames, name); i >= 0 {
 		return Op(i), nil
 	}
-	if meant := opElsewhere[strings.ToLower(name)]; meant != "" {
-		return 0, fmt.Errorf("no such operation: did you mean %s?", meant)
-	}
 	return 0, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", "))
-}
-
-// opElsewhere maps other names of operations to those with the same accesses.
-var opElsewhere = map[string]string{
-	"read": "sum", "load": "sum", "reduce": "sum", "mean": "sum", "max": "sum", "traverse": "sum",
-	"write": "fill", "store": "fill", "memset": "fill", "zero": "fill", "set": "fill",
-	"clone": "copy", "contiguous": "copy", "memcpy": "copy", "move": "copy",
-	"transpose": "copy, with the view t()", "permute": "copy, with a view such as permute(0,2,3,1)",
 }
 
 // Tensors start at Origin, one after the other at multiples of alignment. A kernel's buffers follow

@@ -137,11 +137,10 @@ func (p Pattern) key() string {
 	for _, part := range p.walked() {
 		for _, n := range part.Nests {
 			n = n.Canonical()
-			fmt.Fprint(&text, n.Trips)
-			for _, op := range n.Operands {
-				fmt.Fprint(&text, " ", op.Kind, op.Base, op.Width, op.Strides)
+			for i := range n.Operands {
+				n.Operands[i].Tensor = ""
 			}
-			fmt.Fprintln(&text)
+			fmt.Fprintln(&text, n)
 		}
 		fmt.Fprintln(&text)
 	}

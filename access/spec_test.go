@@ -18,7 +18,7 @@ import (
 // contiguous, an offset and a dtype, such as in=4x3[1,4]+12:float64.
 func specOf(text string) Spec {
 	words := strings.Fields(text)
-	s := Spec{Op: must(ParseOp(words[0])), DType: must(layouts.ParseDType(words[2]))}
+	s := Spec{Op: must(parseOp(words[0])), DType: must(layouts.ParseDType(words[2]))}
 	if words[1] != "-" {
 		s.Shape = numbers(words[1], "x")
 	}
@@ -86,8 +86,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func order(text string) Order     { return must(ParseOrder(text)) }
-func kernelOf(name string) Kernel { return must(ParseKernel(name)) }
+func order(text string) Order     { return must(parseOrder(text)) }
+func kernelOf(name string) Kernel { return must(parseKernel(name)) }
 func tag(text string) layouts.Tag { return must(layouts.ParseTag(text)) }
 
 func pattern(t testing.TB, s Spec) Pattern {

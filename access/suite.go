@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 )
 
@@ -83,9 +84,9 @@ func of(op Op, view, format string, values ...any) Benchmark {
 	return named(name, Scalar, s)
 }
 
-func named(name string, kernel Kernel, spec Spec) Benchmark {
-	spec.Kernel = kernel
-	return Benchmark{name + "/kernel=" + kernel.String(), spec}
+func named(name string, by Kernel, spec Spec) Benchmark {
+	spec.Kernel = by
+	return Benchmark{name + "/kernel=" + by.String(), spec}
 }
 
 func (b Benchmark) by(k Kernel) Benchmark {
@@ -94,8 +95,8 @@ func (b Benchmark) by(k Kernel) Benchmark {
 
 // vector is the best set of vector kernels that this CPU runs, if any.
 func vector() []Kernel {
-	if sets := VectorKernels(); len(sets) > 1 {
-		return sets[len(sets)-1:]
+	if len(kernel.Sets()) > 1 {
+		return []Kernel{Kernel(kernel.Best().Name())}
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func someSpec(t *rapid.T) Spec {
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "walk") {
 	case 0:
-		s.Kernel = rapid.SampledFrom(append(VectorKernels(), Builtin)).Draw(t, "kernel")
+		s.Kernel = rapid.SampledFrom(append(vectorSets(), Builtin)).Draw(t, "kernel")
 	case 1:
 		if s.Op != Reorder && s.Order != Torch {
 			s.Tile = rapid.SliceOfN(rapid.IntRange(1, 7), len(s.Shape), len(s.Shape)).Draw(t, "tile")
@@ -188,7 +188,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("no pattern was cut with %s: %v", what, cut)
 		}
 	}
-	for _, k := range append(VectorKernels(), Builtin) {
+	for _, k := range append(vectorSets(), Builtin) {
 		s := Spec{Op: Copy, Shape: []int{65, 70}, Pad: 3, DType: layouts.Float32, Kernel: k, Threads: 4, Grain: 1}
 		if checkParts(t, pattern(t, s)); len(pattern(t, s).Parts()) != 4 {
 			t.Errorf("a copy by %v is not cut", k)
@@ -197,7 +197,7 @@ func TestParts(t *testing.T) {
 	// The whole goes by tiles, of which the last reads some again, and parts by plain loops.
 	from, _ := layouts.ParseTag("nchw")
 	to, _ := layouts.ParseTag("nhwc")
-	for _, k := range VectorKernels() {
+	for _, k := range vectorSets() {
 		for _, shape := range [][]int{{1, 8, 3, 5}, {1, 11, 11, 2}} {
 			checkParts(t, pattern(t, Spec{Op: Reorder, Shape: shape, DType: layouts.Float32, Kernel: k, Threads: 4, Grain: 1, From: from, To: to}))
 		}
@@ -298,7 +298,7 @@ func TestMeasureThreads(t *testing.T) {
 	spec := specOf("sum 64x63 float32 threads=2 grain=1")
 	one, copied, chase := spec, spec, specOf("chase 100 int64")
 	one.Threads = 0
-	copied.Op, copied.View, copied.Kernel = Copy, layouts.MustParseChain("t()"), VectorKernels()[len(VectorKernels())-1]
+	copied.Op, copied.View, copied.Kernel = Copy, layouts.MustParseChain("t()"), vectorSets()[len(vectorSets())-1]
 	o := Options{Count: 3, MinTime: 200 * time.Microsecond, CPUs: []int{workers()[0], workers()[0]}} // also where there is one
 	for _, nodes := range []bool{false, true} {
 		defer func(f func() bool) { severalNodes = f }(severalNodes)
@@ -349,7 +349,7 @@ func TestTouch(t *testing.T) {
 	for _, s := range []Spec{
 		{Shape: []int{300, 100}, DType: layouts.Float32},
 		{Shape: []int{64, 4096}, DType: layouts.Float32, Order: Col},
-		{Op: Copy, Shape: []int{512, 512}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Kernel: VectorKernels()[len(VectorKernels())-1]},
+		{Op: Copy, Shape: []int{512, 512}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Kernel: vectorSets()[len(vectorSets())-1]},
 	} {
 		s.Threads, s.Grain = 3, 1
 		p := pattern(t, s)

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,81 +39,39 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 // maxEdges is in how many dims a tile may leave a remainder. Each one doubles the number of nests.
 const maxEdges = 10
 
-// widen makes one access cover adjacent elements in storage. It changes views and tile to steps of
-// the width, in the dim that moves along these elements. All operands must agree on that dim.
-func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
+// widen makes one access cover elements that lie side by side in all operands. It changes views and
+// tile to steps of the width.
+func (p *Pattern) widen(views []layouts.Layout, tile []int) (width int, err error) {
 	width, elem := p.Spec.Width, p.Spec.DType.Size()
 	if width < elem || width%elem != 0 {
 		return 0, fmt.Errorf("no multiple of the %d B of %s", elem, p.Spec.DType)
 	}
-	dim, step, err := neighbours(views[0], width/elem)
-	if err != nil {
-		return 0, err
+	dim, step := -1, width/elem
+	for d := range views[0].Rank() {
+		if views[0].Size(d) > 1 && !slices.ContainsFunc(views, func(v layouts.Layout) bool {
+			return v.Stride(d) != 1
+		}) {
+			dim = d
+		}
+	}
+	switch {
+	case dim < 0:
+		return 0, errors.New("along no dim of the walk are elements adjacent in all tensors")
+	case views[0].Size(dim)%step != 0:
+		return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is not a multiple of "+
+			"that", step, dim, views[0].Size(dim))
+	case tile != nil && tile[dim]%step != 0:
+		return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is not a multiple "+
+			"of that", step, dim, tile[dim])
+	case tile != nil:
+		tile[dim] /= step
 	}
 	for i, view := range views {
-		if d, s, err := neighbours(view, width/elem); err != nil || d != dim || s != step {
-			return 0, fmt.Errorf("tensors %s and %s have their neighbours along different dims "+
-				"of the walk, so only accesses of one element (%d B) walk both",
-				p.operands[0].tensor, p.operands[i].tensor, elem)
-		}
-	}
-	if step > 1 {
-		size := views[0].Size(dim)
-		if size%step != 0 {
-			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is not a multiple "+
-				"of that", step, dim, size)
-		}
-		if tile != nil {
-			if tile[dim]%step != 0 {
-				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is not a "+
-					"multiple of that", step, dim, tile[dim])
-			}
-			tile[dim] /= step
-		}
-	}
-	for i := range views {
-		if err := p.widenOne(&views[i], p.operands[i], dim, step); err != nil {
+		if views[i], err = view.Slice(dim, 0, view.Size(dim), step); err != nil {
 			return 0, err
 		}
 	}
 	return width, nil
-}
-
-// widenOne takes every step-th index of dim, at the lowest address that each access covers.
-func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) error {
-	if step > 1 {
-		start := 0
-		if view.Stride(dim) < 0 {
-			start = step - 1
-		}
-		var err error
-		if *view, err = view.Slice(dim, start, view.Size(dim), step); err != nil {
-			return err
-		}
-	}
-	elem := p.Spec.DType.Size()
-	if _, high := view.Extent(); view.Numel() > 0 && high*elem+p.Spec.Width > op.size {
-		return fmt.Errorf("the access of tensor %s at byte %d reaches beyond its %d B", op.tensor,
-			high*elem, op.size)
-	}
-	return nil
-}
-
-// neighbours returns the dim of the view with the smallest stride that is not 0, and how many of
-// its elements m elements of storage cover. step is 1 if the stride is not below m.
-func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
-	dim, least := -1, m
-	for d := range view.Rank() {
-		stride := max(view.Stride(d), -view.Stride(d))
-		if view.Size(d) > 1 && stride > 0 && stride < least {
-			dim, least = d, stride
-		}
-	}
-	if m%least != 0 {
-		return 0, 0, fmt.Errorf("covers %d elements of storage, no multiple of the stride %d "+
-			"of dim %d", m, least, dim)
-	}
-	return dim, m / least, nil
 }
 
 // tiled divides the index space into regions and returns the views of each, in walking order.

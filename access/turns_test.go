@@ -66,7 +66,7 @@ func TestSimulateThreads(t *testing.T) {
 // of the last level out, and no others.
 func TestUncounted(t *testing.T) {
 	caches := simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 512 << 10, Ways: 16, Line: 64})}
-	col, err := ParseOrder("col")
+	col, err := parseOrder("col")
 	if err != nil {
 		t.Fatal(err)
 	}

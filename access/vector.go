@@ -1,10 +1,8 @@
 package access
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -77,8 +75,8 @@ func (p *Pattern) inVectors(width int) error {
 			return op.Strides[last] != size
 		})
 		if !beside && n.Iterations() > 0 {
-			return fmt.Errorf("elements that are walked one after the other do not lie side "+
-				"by side%s", p.besides())
+			return errors.New("elements that are walked one after the other do not lie side by " +
+				"side: scalar walks them")
 		}
 		if n.Iterations() == 0 || width == size && p.Spec.Op != Sum {
 			nests = append(nests, n)
@@ -101,29 +99,6 @@ func (p *Pattern) inVectors(width int) error {
 	}
 	p.Nests = nests
 	return nil
-}
-
-// besides names the order in which elements lie side by side, if any, except for kernels' copies.
-func (p *Pattern) besides() string {
-	view := p.View()
-	dims, inner := make([]int, view.Rank()), math.MaxInt // least stride
-	for d := range dims {
-		if dims[d] = d; view.Size(d) > 1 {
-			inner = min(inner, max(view.Stride(d), -view.Stride(d)))
-		}
-	}
-	slices.SortStableFunc(dims, func(a, b int) int {
-		return cmp.Compare(max(view.Stride(b), -view.Stride(b)),
-			max(view.Stride(a), -view.Stride(a)))
-	})
-	backward := slices.ContainsFunc(dims, func(d int) bool {
-		return view.Size(d) > 1 && view.Stride(d) == -1
-	})
-	if len(dims) < 2 || inner != 1 || backward || p.Spec.Op == Copy || p.Spec.Tile != nil ||
-		p.Spec.From.Rank() > 0 {
-		return ": scalar walks them"
-	}
-	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))
 }
 
 func listed[T any](values []T) string {

@@ -164,7 +164,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 
 // inMemory returns the walks of tensors in formats, in the storage order of one of them.
 func inMemory(s access.Spec) (all []Walk) {
-	for _, s.Order = range []access.Order{access.AsFrom, access.AsTo} {
+	for _, s.Order = range []access.Order{"from", "to"} {
 		if _, err := s.Pattern(); err == nil {
 			all = append(all, Walk{Spec: s})
 		}

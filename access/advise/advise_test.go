@@ -73,7 +73,7 @@ func TestColumnWalk(t *testing.T) {
 // TestCopyFirst: PyTorch adds in the order of x.t(), which is the wrong one for y.
 func TestCopyFirst(t *testing.T) {
 	s := access.Spec{Op: access.Add, Shape: []int{4000, 4000}, With: []int{4000, 4000}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
-	a := ask(t, s, 10, access.VectorKernels()[0])
+	a := ask(t, s, 10, access.Kernel("portable"))
 	d := a.Decide()
 	if d.Use.First == nil || d.Use.id() != a.Ranked[0].id() || d.CopyFirst.From != 1 || a.Torch.From != 1 || !a.Torch.Copy(1) {
 		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
@@ -128,7 +128,7 @@ func TestTorchAlone(t *testing.T) {
 // TestSameWalk: what touches the same is one walk, that of plain loops; and what
 // an addition broadcasts needs no copy, nor can a fill of one replace a fill.
 func TestSameWalk(t *testing.T) {
-	a := ask(t, access.Spec{Shape: []int{64, 64}, DType: layouts.Float32}, 1, access.VectorKernels()[0])
+	a := ask(t, access.Spec{Shape: []int{64, 64}, DType: layouts.Float32}, 1, access.Kernel("portable"))
 	if first(a.Ranked, func(c Candidate) bool { return !c.plain() }) != nil {
 		t.Error("the portable kernel sums in row order as plain loops do")
 	}
@@ -139,7 +139,7 @@ func TestSameWalk(t *testing.T) {
 		{access.Spec{Op: access.Add, Shape: []int{1, 40}, With: []int{300, 40}, DType: layouts.Float32}, "it returns the view itself"},
 		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: layouts.MustParseChain("t()"), DType: layouts.Float32}, "it would fill a copy"},
 	} {
-		a := ask(t, c.spec, 100, access.VectorKernels()[0])
+		a := ask(t, c.spec, 100, access.Kernel("portable"))
 		if first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Decide().CopyFirst != nil {
 			t.Errorf("%v: a copy is ranked", c.spec)
 		}
@@ -162,7 +162,7 @@ func TestPowerOfTwo(t *testing.T) {
 // copy pays after few passes.
 func TestChannels(t *testing.T) {
 	s := access.Spec{Op: access.Copy, Shape: []int{2, 32, 7, 7}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")}
-	a := ask(t, s, 3, access.VectorKernels()[0])
+	a := ask(t, s, 3, access.Kernel("portable"))
 	if !slices.ContainsFunc(a.Ranked, func(c Candidate) bool { return c.Name() == "kernel portable" }) {
 		t.Error("the kernel is not ranked")
 	}
@@ -301,7 +301,7 @@ func TestPromising(t *testing.T) {
 		padded.Padded = 16
 		a.walks = append(a.walks, padded, w)
 	}
-	a.walks = slices.Insert(a.walks, 1, Walk{Spec: access.Spec{Order: access.AsFrom}}) // which is none of them
+	a.walks = slices.Insert(a.walks, 1, Walk{Spec: access.Spec{Order: "from"}}) // which is none of them
 	got := a.promising(all)
 	for i, order := range got {
 		if !slices.Equal(order, all[len(all)-1-i]) {

@@ -86,7 +86,7 @@ func anyQuestion(t *rapid.T, models map[string]cost.Model) Question {
 		}
 	}
 	return Question{Spec: s, Passes: rapid.SampledFrom([]int{1, 2, 3, 10, 1000}).Draw(t, "passes"), Model: models[machine],
-		Kernels: rapid.SampledFrom([][]access.Kernel{nil, access.VectorKernels()[:1], {access.VectorKernels()[0], access.Builtin}}).Draw(t, "kernels")}
+		Kernels: rapid.SampledFrom([][]access.Kernel{nil, []access.Kernel{"portable"}, {access.Kernel("portable"), access.Builtin}}).Draw(t, "kernels")}
 }
 
 // holds reports what of a decision the candidates contradict that it was made of.
@@ -245,7 +245,7 @@ func rowsHold(t *rapid.T, a *Advice, d Decision) {
 // TestMeasuredDecides: what is predicted to be the best is not used when another
 // takes less by the clock.
 func TestMeasuredDecides(t *testing.T) {
-	a := ask(t, access.Spec{Op: access.Copy, Shape: []int{1200, 1200}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 1, access.VectorKernels()[0])
+	a := ask(t, access.Spec{Op: access.Copy, Shape: []int{1200, 1200}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 1, access.Kernel("portable"))
 	predicted := a.Decide().Use
 	walks := a.toTime()
 	for i := range walks {

@@ -12,13 +12,14 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // TestName: kernels that copy go in an order of their own, others in that of the walk.
 func TestName(t *testing.T) {
-	portable := access.VectorKernels()[0]
+	portable := access.Kernel("portable")
 	for want, w := range map[string]Walk{
 		"row order":                         {},
 		"order 1,0":                         {Spec: access.Spec{Order: orderOf([]int{1, 0})}},
@@ -79,7 +80,7 @@ func TestReorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := ask(t, access.Spec{Op: access.Reorder, Shape: []int{300, 40}, DType: layouts.Float32, From: from, To: to}, 5)
-	if d := a.Decide(); d.CopyFirst != nil || a.Torch != nil || !slices.ContainsFunc(a.Ranked, func(c Candidate) bool { return c.Spec.Order == access.AsTo }) {
+	if d := a.Decide(); d.CopyFirst != nil || a.Torch != nil || !slices.ContainsFunc(a.Ranked, func(c Candidate) bool { return c.Spec.Order == "to" }) {
 		t.Errorf("%d ranked, contiguous() %v", len(a.Ranked), d.CopyFirst)
 	}
 	if text := a.Verdict(); len(text) != 1 || strings.Contains(text[0], "contiguous") {
@@ -229,10 +230,9 @@ func TestRows(t *testing.T) {
 			t.Errorf("at most %d: %s, want %s", most, got, want)
 		}
 	}
-	vectors := access.VectorKernels()
-	if len(vectors) > 1 { // sets of vectors are one choice
+	if vectors := kernel.Sets(); len(vectors) > 1 { // sets of vectors are one choice
 		a, b := a.Ranked[0], a.Ranked[0]
-		a.Spec.Kernel, b.Spec.Kernel = vectors[0], vectors[1]
+		a.Spec.Kernel, b.Spec.Kernel = "portable", access.Kernel(vectors[1].Name())
 		if a.way() != b.way() {
 			t.Errorf("%s and %s are two ways", a.Name(), b.Name())
 		}
@@ -288,7 +288,7 @@ func TestJSON(t *testing.T) {
 // TestTime: all that is worth timing is timed, if there is the memory, whatever operations it is of.
 func TestTime(t *testing.T) {
 	s := access.Spec{Shape: []int{40, 60}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
-	a := ask(t, s, 2, access.VectorKernels()[0])
+	a := ask(t, s, 2, access.Kernel("portable"))
 	if err := a.Time(context.Background(), access.Options{Count: 1, MinTime: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func predictThreads(t *testing.T, m Model, s access.Spec, threads int) Predictio
 // long; where one core has all that there is, as long as by one, as far as memory is
 // what it waits for. Misses stay as many. What cannot be cut takes as long.
 func TestThreads(t *testing.T) {
-	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32, Kernel: access.Kernel("portable")}
 	past := sum
 	past.Op, past.Kernel = access.Copy, access.Builtin // which stores as much past the caches
 	for _, spec := range []access.Spec{sum, past} {
@@ -84,7 +84,7 @@ func TestBusy(t *testing.T) {
 	m.Times = Measured(probe.Machine{Threads: 4, Levels: levels})
 	for _, spec := range []access.Spec{
 		{Shape: []int{1 << 20}, DType: layouts.Int32},
-		{Shape: []int{1 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]},
+		{Shape: []int{1 << 20}, DType: layouts.Int32, Kernel: access.Kernel("portable")},
 	} {
 		spec.Grain = 1
 		one := predictThreads(t, m, spec, 1)
@@ -127,7 +127,7 @@ func TestPortion(t *testing.T) {
 func TestThreadsLadder(t *testing.T) {
 	m := threadsModel(4)
 	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 16}, {Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 68}, {Size: 32 << 20, Ns: 120}}
-	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32, Kernel: access.Kernel("portable")}
 	one := predictThreads(t, m, sum, 1)
 	if lines := 16. * (1 << 20) / 64; one.Missed(1) < .3*lines || one.Missed(1) > .7*lines {
 		t.Fatalf("one thread misses the last level %v times, want half of %v", one.Missed(1), lines)
@@ -165,7 +165,7 @@ func TestThreadsServed(t *testing.T) {
 func TestThreadsShare(t *testing.T) {
 	m := threadsModel(4)
 	m.Caches.Levels[1].SharedBy = 8
-	sum := access.Spec{Shape: []int{3 << 19}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	sum := access.Spec{Shape: []int{3 << 19}, DType: layouts.Int32, Kernel: access.Kernel("portable")}
 	if two := predictThreads(t, m, sum, 2); two.Missed(1) > 0 {
 		t.Errorf("3 MiB of each of two threads miss 8 MiB %v times", two.Missed(1))
 	}

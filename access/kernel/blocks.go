@@ -81,18 +81,6 @@ func trips(loops []Loop) int {
 	return n
 }
 
-func each(loops []Loop, to, from int, f func(to, from int)) {
-	if len(loops) == 0 {
-		f(to, from)
-		return
-	}
-	for range loops[0].N {
-		each(loops[1:], to, from, f)
-		to += loops[0].To
-		from += loops[0].From
-	}
-}
-
 func (p *Plan) behind(to, from int, plan func()) {
 	n := len(p.Steps)
 	plan()

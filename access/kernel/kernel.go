@@ -22,25 +22,19 @@ const line = 64
 // its instructions run it.
 type Set struct {
 	name   string
-	width  int          // bytes of a vector; 0 for an element
-	tiles  map[int]tile // in registers, by bytes of an element
-	pairs  []int        // bytes of elements that have pairs of tiles
-	blocks []int        // bytes of elements that have blocks
-	// small tiles of panels, by bytes of an element
-	panels map[int]smallTile
-	spares bool // prefers tiles to panels if about equal
-	like   *Set // the set without the extra blocks and panels
+	width  int         // bytes of a vector; 0 for an element
+	tiles  map[int]int // bytes of a row that tiles in registers read at a time, by an element's
+	piece  int         // bytes of a column that such tiles make at a time
+	blocks []int       // bytes of elements that have blocks
+	like   *Set        // the set without the extra blocks, which prefers tiles to panels; or nil
 
-	halves  bool       // sums 16-bit floats
-	streams bool       // has non-temporal stores
-	zips    bool       // interleaves rows in registers
-	run     *functions // nil if this CPU does not run it
-	tuning  *Tuning    // or nil for Default
+	halves bool // sums 16-bit floats
+	// has the other kernels of AVX2: stores past the caches, pairs of tiles, panels, and rows that
+	// are interleaved in registers
+	amd64  bool
+	run    *functions // nil if this CPU does not run it
+	tuning *Tuning    // or nil for Default
 }
-
-// A tile describes a transpose in registers: part bytes of high rows are read at a time, and become
-// columns of high elements.
-type tile struct{ part, high int }
 
 // functions are vector kernels, or nil. Pitches and steps are in bytes, groups are lines. Size is
 // the bytes of an element. With past 1 instead of 0, stores bypass the caches.
@@ -54,7 +48,6 @@ type functions struct {
 	drain            drainer
 	move             func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
 	zip, unzip       zipper
-	pick             picker
 	ask              func(asked uintptr, lines int) // prefetches adjacent lines
 	fence            func()                         // ends stores past the caches
 }
@@ -79,32 +72,20 @@ type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int,
 type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int,
 	asked uintptr, asks *int, vector, past int)
 
-var pairs = []int{8, 16}
-
 var (
 	portable = &Set{name: "portable", halves: true, run: &functions{}}
-	avx2     = &Set{
-		name: "avx2", width: 32, halves: true, streams: true, zips: true,
-		tiles: map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
-		pairs: pairs, blocks: []int{4, 8}, panels: smallTiles, spares: true,
-	}
+	avx2     = &Set{name: "avx2", width: 32, halves: true, amd64: true, piece: line,
+		tiles: map[int]int{1: 8, 2: 16, 4: 16, 8: 16, 16: 32}, blocks: []int{4, 8}}
 	// avx2blocks is a set of its own because blocks and panels change the accesses. They are faster
 	// than tiles on some CPUs and slower on others, for two kinds of copies. Tiles leave little of
 	// the first kind. The second kind is too long for the caches, and its rows neither collide nor
 	// end within a line.
-	avx2blocks = &Set{
-		name: "avx2-blocks", width: 32, halves: true, streams: true, zips: true,
-		tiles: avx2.tiles, pairs: pairs, blocks: []int{1, 2, 4, 8}, panels: smallTiles, like: avx2,
-	}
-	avx512 = &Set{
-		name: "avx512", width: 64, halves: true, streams: true, zips: true,
-		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
-		pairs: pairs, panels: smallTiles, spares: true,
-	}
-	neon = &Set{
-		name: "neon", width: 16,
-		tiles: map[int]tile{1: {16, 16}, 2: {16, 8}, 4: {16, 4}, 8: {16, 2}, 16: {16, 1}},
-	}
+	avx2blocks = &Set{name: "avx2-blocks", width: 32, halves: true, amd64: true, piece: line,
+		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2}
+	avx512 = &Set{name: "avx512", width: 64, halves: true, amd64: true, piece: line,
+		tiles: map[int]int{1: 16, 2: 16, 4: 64, 8: 64, 16: 64}}
+	neon = &Set{name: "neon", width: 16, piece: 16,
+		tiles: map[int]int{1: 16, 2: 16, 4: 16, 8: 16, 16: 16}}
 )
 
 // All returns all sets. Every CPU can plan with any of them.
@@ -151,9 +132,8 @@ func (s *Set) functions() *functions {
 // Own reports whether the set copies elements of size bytes as no other set does. Only avx2-blocks
 // is like another set, avx2, for some sizes.
 func (s *Set) Own(size int) bool {
-	_, panels := s.panels[size]
-	return s.like == nil || panels || slices.Contains(s.blocks, size) &&
-		!slices.Contains(s.like.blocks, size)
+	_, panels := smallTiles[size]
+	return s.like == nil || panels
 }
 
 // Like returns the set whose vectors this one uses: avx2 for avx2-blocks, else the set itself.

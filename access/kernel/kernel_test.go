@@ -170,7 +170,7 @@ func sumsAsk[T Number](t *testing.T, x []T) {
 			asking := NewSum[T](s)
 			asking.Add(x, c.rows)
 			undo()
-			if asks := asking.ahead == 150; asks != (c.asks && s.streams) {
+			if asks := asking.ahead == 150; asks != (c.asks && s.amd64) {
 				t.Errorf("%s: %T of %+v asks from %d B on: %t", s.Name(), x, c.rows, c.from, asks)
 			}
 			if got, want := asking.Total(), total(s, x, c.rows); !same(got, want) {
@@ -281,7 +281,7 @@ func TestFences(t *testing.T) {
 	mem := make([]byte, 1<<16)
 	loops := []Loop{{4, 288, 4608}, {3, 96, 1536}, {12, 8, 128}, {16, 1152, 8}}
 	for _, s := range Sets() {
-		if !s.streams {
+		if !s.amd64 {
 			continue
 		}
 		fences, was := 0, s.run

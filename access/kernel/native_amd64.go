@@ -13,7 +13,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 				addBFloat16AVX2},
 			fill: fillAVX2, copy: copyAVX2, transpose: transposeAVX2, pairs: transposePairsAVX2,
 			block: transposeBlockAVX2, gather: gatherAVX2, drain: drainAVX2, move: moveAVX2,
-			zip: zipAVX2, unzip: unzipAVX2, pick: pickAVX2, ask: askLines, fence: fence,
+			zip: zipAVX2, unzip: unzipAVX2, ask: askLines, fence: fence,
 		}
 		avx2blocks.run = avx2.run
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
-
-	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 const (
@@ -14,7 +12,7 @@ const (
 	// shortRow is the bytes from which hardware prefetches a row.
 	shortRow = 4 * line
 	// Panels beat tiles that leave over 1/mostBeside of all elements, or 1/sparedBeside in sets
-	// that spare panels.
+	// that prefer tiles.
 	mostBeside, sparedBeside = 32, 10
 	// longRun is the bytes of a run whose partial lines do not matter.
 	longRun = 64 * line
@@ -61,7 +59,6 @@ type panel struct {
 	width         int   // of a run
 	vector        int   // bytes of a written vector
 	asks          []int // lines to prefetch for the next panel
-	asksOfTile    int   // per tile
 }
 
 type lists struct{ from, to []int }
@@ -69,8 +66,9 @@ type lists struct{ from, to []int }
 // panels plans a transposed copy by panels, and reports whether it did. With lines, all writes must
 // be whole lines.
 func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
-	tile, ok := p.set.panels[p.size]
-	if !ok || to.To != p.size || from.From != p.size || !p.panelled(outer, to, from, lines) {
+	tile, ok := smallTiles[p.size]
+	if !ok || !p.set.amd64 || to.To != p.size || from.From != p.size ||
+		!p.panelled(outer, to, from, lines) {
 		return false
 	}
 	c, found := p.choose(tile, append([]Loop{to, from}, outer...))
@@ -106,19 +104,19 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 
 func (p *Plan) beside(to, from Loop) bool {
 	side, most := line/p.size, mostBeside
-	if p.set.spares {
+	if p.set.like == nil {
 		most = sparedBeside
 	}
 	beside := to.N*from.N - to.N/side*side*(from.N/side*side)
 	return beside*most > to.N*from.N
 }
 
-// long reports whether panels win because the output is too long for the caches. In sets that spare
-// panels, tiles must also be unsuited: rows collide and have no blocks, or are not whole lines,
-// which tiles do not write past the caches.
+// long reports whether panels win because the output is too long for the caches. In sets that
+// prefer tiles, these must also be unsuited: rows collide and have no blocks, or are not whole
+// lines, which tiles do not write past the caches.
 func (p *Plan) long(to, from Loop) bool {
 	tiled := to.From%collide != 0 && from.To%collide != 0 || slices.Contains(p.set.blocks, p.size)
-	return p.written() >= longFrom && (!p.set.spares || !tiled || from.To%line != 0)
+	return p.written() >= longFrom && (p.set.like != nil || !tiled || from.To%line != 0)
 }
 
 // A cut is the trips of each loop within a panel. Elements are adjacent along the first loop in the
@@ -366,12 +364,6 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 		return p.written() >= p.set.Tuning().Blocks && int(at)%b.vector == 0 &&
 			wholeLines(int(at)|bits, b.width)
 	}
-	to, from := s.Strides()
-	trips := make([]int, len(loops))
-	for i, l := range loops {
-		trips[i] = l.N
-	}
-	toSteps, fromSteps := nest.Steps(trips, to), nest.Steps(trips, from)
 	s.in = len(loops)
 	s.run = func(s *Step, dst, src []byte, at, of int) {
 		f := p.set.functions()
@@ -385,21 +377,21 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 			}
 			b.drain(f, &dst[to], p.buffers, asked, left, past)
 		}
-		for l := range nest.Walk(trips) {
-			if l >= 0 {
-				to, from := at, of
-				at, of = at+toSteps[l], of+fromSteps[l]
-				one(to, from, of)
+		first, lastTo, lastFrom := true, 0, 0
+		each(s.Loops, at, of, func(to, from int) {
+			if !first {
+				one(lastTo, lastFrom, from)
 			}
-		}
-		one(at, of, of)
+			first, lastTo, lastFrom = false, to, from
+		})
+		one(lastTo, lastFrom, lastFrom)
 	}
 	p.Steps = append(p.Steps, s)
 }
 
 func newPanel(size int, tile smallTile, c *cut) *panel {
 	b := &panel{
-		elem: size, tile: tile, width: c.width(), vector: mostVector, asksOfTile: asksOfTile(size),
+		elem: size, tile: tile, width: c.width(), vector: mostVector,
 		rows:    c.places(c.down, func(l Loop) int { return l.From }),
 		columns: c.places(c.along, func(l Loop) int { return l.To }),
 	}
@@ -480,7 +472,7 @@ func (b *panel) ask() {
 	}
 	calls := 0
 	for _, t := range b.patches {
-		calls += t.strips * t.tiles * b.asksOfTile
+		calls += t.strips * t.tiles * b.tile.asks()
 	}
 	calls += len(b.rows) * len(b.columns) * b.elem / line
 	for i := range calls {
@@ -489,7 +481,8 @@ func (b *panel) ask() {
 	b.asks = append(b.asks, 0) // an end to point to
 }
 
-func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
+// asks is the lines to prefetch with each tile: half of its lines.
+func (t smallTile) asks() int { return t.rows * t.bytes / line / 2 }
 
 type patch struct{ row, column, strips, tiles int }
 
@@ -526,7 +519,7 @@ func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []i
 		from := (*byte)(unsafe.Add(unsafe.Pointer(src), p.column*b.elem))
 		f.gather(&buffers[to], from, &b.rows[p.row], p.strips, p.tiles, b.pitch, asked, &asks[0],
 			b.elem)
-		asks = asks[p.strips*p.tiles*b.asksOfTile:]
+		asks = asks[p.strips*p.tiles*b.tile.asks():]
 	}
 	return asks
 }

@@ -52,7 +52,7 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 		move(dst, to, src, from, rows, groups*line, vector)
 		asked = append(asked, int(ask))
 	}
-	tile := p.set.panels[size]
+	tile := smallTiles[size]
 	gather := func(dst, src *byte, rows *int, strips, tiles, pitch int, ask uintptr, _ *int, _ int) {
 		for i := range strips * tiles {
 			rows := unsafe.Slice(rows, strips*tile.rows)[i/tiles*tile.rows:]
@@ -91,7 +91,7 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 func TestAsks(t *testing.T) {
 	for _, c := range []struct{ size, last int }{{1, 48}, {2, 48}, {4, 48}, {8, 48}, {4, 50}, {8, 50}} {
 		p := &Plan{set: avx2blocks, size: c.size}
-		tile := p.set.panels[c.size]
+		tile := smallTiles[c.size]
 		loops := []Loop{ // the innermost of what is written, and of what is read, first
 			{36, 1, 28 * 24 * c.last}, {c.last, 36 * 24 * 160 * 28, 1}, {24, 36, c.last},
 			{160, 36 * 24, 36 * 28 * 24 * c.last}, {28, 36 * 24 * 160, 24 * c.last},
@@ -114,7 +114,7 @@ func TestAsks(t *testing.T) {
 		}
 		asks := len(b.drained.to) * (b.width / line) // and those of the gatherer
 		for _, p := range b.patches {
-			asks += p.strips * p.tiles * b.asksOfTile
+			asks += p.strips * p.tiles * b.tile.asks()
 		}
 		last := len(b.asks) - 1
 		if !slices.IsSorted(b.asks[:last]) || last < asks || 10*len(asked) < 9*len(read) {
@@ -146,8 +146,8 @@ func TestAsksInOrder(t *testing.T) {
 			copy(read, c.src)
 			c.plan(s).Run(written, read, nil, 1)
 			s.run = was
-			begun := !s.streams
-			for i := 0; i < len(c.src) && s.streams; i += line {
+			begun := !s.amd64
+			for i := 0; i < len(c.src) && s.amd64; i += line {
 				is := asked[uintptr(at(&read[i]))/line]
 				if begun = begun || is; begun && !is || !begun && i > sequentialBlock {
 					t.Fatalf("%s: %d B: the line at byte %d is not asked for", s.Name(), size, i)

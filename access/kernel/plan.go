@@ -12,9 +12,8 @@ import (
 type Loop struct{ N, To, From int }
 
 // A Plan is a copy by any number of loops, cut into steps. Each element is written once and read
-// once, with two exceptions. A panel with partial tiles reads elements at its ends twice, or four
-// times in its corners. Rows that are separated one after the other are read once for each of them.
-// The result is undefined if the output overlaps itself or the input.
+// once, with one exception: a panel with partial tiles reads elements at its ends twice, or four
+// times in its corners. The result is undefined if the output overlaps itself or the input.
 type Plan struct {
 	Steps   []Step
 	Buffers int // bytes that Run needs for buffers
@@ -41,9 +40,6 @@ type Step struct {
 	// past, unless nil, reports whether run writes past the caches from an address.
 	past  func(s *Step, to uintptr) bool
 	small smallTile
-	// picked is the trips of the loop around the innermost one, which read the same bytes for
-	// several rows.
-	picked int
 }
 
 // An Access is Width bytes in a body. An access of the copy has no Strides, and is at Offset from
@@ -69,8 +65,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 //
 // The sets of AVX2 and AVX-512 make exceptions. A copy is long if it is too long for the caches.
 //
-// A few rows, such as channels of images, are interleaved or separated run by run, for elements of
-// up to 8 bytes. Set avx2-blocks separates long copies a few lines of a row at a time.
+// A few rows, such as channels of images, are interleaved or separated in registers, for elements
+// of up to 8 bytes.
 //
 // In avx2, elements of 4 and 8 bytes go through buffers if tiles would thrash. In avx2-blocks,
 // elements of 1 and 2 bytes do so too.
@@ -283,6 +279,19 @@ func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 	}
 	for range loops[0].N {
 		s.walk(loops[1:], dst, src, to, from)
+		to += loops[0].To
+		from += loops[0].From
+	}
+}
+
+// each calls f with the place of each iteration of the loops, from a first place.
+func each(loops []Loop, to, from int, f func(to, from int)) {
+	if len(loops) == 0 {
+		f(to, from)
+		return
+	}
+	for range loops[0].N {
+		each(loops[1:], to, from, f)
 		to += loops[0].To
 		from += loops[0].From
 	}

@@ -39,12 +39,12 @@ func fillAVX2(dst *byte, value uint64, groups int, rows int, pitch int)
 //go:noescape
 func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 
-// transposeAVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines that many tiles ahead.
+// transposeAVX2 transposes n tiles, which it reads and writes once: 64 B a row. It asks for lines that many tiles ahead.
 //
 //go:noescape
 func transposeAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
-// transposePairsAVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that many pairs ahead.
+// transposePairsAVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row. It asks for lines that many pairs of tiles ahead.
 //
 //go:noescape
 func transposePairsAVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
@@ -84,12 +84,12 @@ func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
 //go:noescape
 func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int, past int)
 
-// transposeAVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines that many tiles ahead.
+// transposeAVX512 transposes n tiles, which it reads and writes once: 64 B a row. It asks for lines that many tiles ahead.
 //
 //go:noescape
 func transposeAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
 
-// transposePairsAVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines that many pairs ahead.
+// transposePairsAVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row. It asks for lines that many pairs of tiles ahead.
 //
 //go:noescape
 func transposePairsAVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int, size int, past int)
@@ -123,11 +123,6 @@ func zipAVX2(dst *byte, src *byte, masks *byte, groups int, pitch int, n int, pa
 //
 //go:noescape
 func unzipAVX2(dst *byte, src *byte, masks *byte, groups int, pitch int, n int, past int)
-
-// pickAVX2 reads n * 64 B a group, and writes 64 B of them, those of one of n rows. It asks for lines from asked on.
-//
-//go:noescape
-func pickAVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr, n int, past int)
 
 // askLines asks for adjacent lines. It never faults, whatever lies there.
 func askLines(asked uintptr, lines int)

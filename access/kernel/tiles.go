@@ -81,7 +81,7 @@ func (p *Plan) follows(to, from Loop) bool {
 	if from.To%fewSets == 0 {
 		most /= leastAlong
 	}
-	return inRegisters && p.size > 1 && p.set.streams && p.written() >= longFrom &&
+	return inRegisters && p.size > 1 && p.set.amd64 && p.written() >= longFrom &&
 		to.To == p.size && from.From == p.size &&
 		row%line == 0 && to.From >= row && to.From-row <= row/8 && side*to.From <= most &&
 		from.N <= pagesOfStrip &&
@@ -137,7 +137,7 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 // rows of 8-byte elements are read alternately, and two adjacent lines of each column are written.
 // On a Zen 4 this is 1.0 to 1.5 times as fast, also for 16 bytes, but half as fast with 32 rows.
 func (p *Plan) pairs(to, from Loop, onward bool) bool {
-	return !onward && slices.Contains(p.set.pairs, p.size) && p.written() >= longFrom &&
+	return !onward && p.set.amd64 && p.size >= 8 && p.written() >= longFrom &&
 		to.To == p.size && from.From == p.size &&
 		to.From%collide != 0 && from.To%collide != 0
 }
@@ -242,16 +242,16 @@ func (p *Plan) tile(to, from Loop, onward bool, together int) Step {
 }
 
 // tileBody adds the accesses of transposing a tile in registers, from input row from. Part after
-// part of the rows becomes output lines, whole or in pieces of read.high elements.
-func (p *Plan) tileBody(body []Access, read tile, from, srcPitch, dstPitch int) []Access {
-	side, piece := line/p.size, read.high*p.size
-	for part := 0; part < line; part += read.part {
-		for row := from; row < from+side; row += read.high {
-			for i := range read.high {
-				body = append(body, Access{Offset: (row+i)*srcPitch + part, Width: read.part})
+// part of the rows, of read bytes, becomes output lines, whole or in pieces.
+func (p *Plan) tileBody(body []Access, read, from, srcPitch, dstPitch int) []Access {
+	side, high := line/p.size, p.set.piece/p.size
+	for part := 0; part < line; part += read {
+		for row := from; row < from+side; row += high {
+			for i := range high {
+				body = append(body, Access{Offset: (row+i)*srcPitch + part, Width: read})
 			}
-			for j := range read.part / p.size {
-				for at := 0; at < piece; at += p.set.width {
+			for j := range read / p.size {
+				for at := 0; at < p.set.piece; at += p.set.width {
 					body = append(body, Access{Write: true, Offset: (part/p.size+j)*dstPitch +
 						row*p.size + at, Width: p.set.width})
 				}

@@ -51,7 +51,7 @@ func (s *Set) Tuning() Tuning {
 	if s.tuning != nil {
 		t = *s.tuning
 	}
-	if !s.streams {
+	if !s.amd64 {
 		t.Runs, t.Tiles, t.Narrow, t.Blocks, t.Reads = Never, Never, Never, Never, Never
 	}
 	return t
@@ -67,7 +67,7 @@ func (s *Set) Tune(t Tuning) {
 }
 
 // Streams reports whether the set has stores past the caches. Other sets have nothing to tune.
-func (s *Set) Streams() bool { return s.streams }
+func (s *Set) Streams() bool { return s.amd64 }
 
 // Check returns an error for a field out of range.
 func (t Tuning) Check() error {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"unsafe"
 )
 
 const (
@@ -11,86 +10,56 @@ const (
 	mostZipped = 7
 	// lane is the bytes within which shuffles move bytes.
 	lane = line / 4
-	// picked is the lines that are read once for each row; a first-level cache holds them.
-	// leastPicked is the least lines of a row.
-	picked, leastPicked = 384, 32
 )
 
 // A zipper interleaves n rows that lie pitch bytes apart, or separates its input into such rows, by
 // masks. A group has a line of each row.
 type zipper = func(dst, src, masks *byte, groups, pitch, n, past int)
 
-// A picker extracts one of n rows of its input by masks, and prefetches a line with each.
-type picker = func(dst, src, masks *byte, groups int, asked uintptr, n, past int)
-
 // zipped plans a copy that interleaves or separates a few rows, and reports whether it did. Only
 // these rows may be adjacent along one loop, and they follow each other along the other. The rest,
 // less than a line of a row, comes last.
 func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	side := line / p.size
-	rest := func(along *Loop) bool {
-		start := along.N / side * side
-		if along.N -= start; along.N > 0 {
-			p.elements(start*along.To, start*along.From, append(slices.Clone(outer), from, to))
-		}
-		return true
+	few := func(rows Loop) bool { return 1 < rows.N && rows.N <= mostZipped }
+	zips := few(to) && from.To == to.N*p.size && from.N >= side
+	unzips := few(from) && to.From == from.N*p.size && to.N >= side
+	if !p.set.amd64 || p.size > lane/2 || to.To != p.size || from.From != p.size ||
+		!zips && !unzips {
+		return false
 	}
-	switch {
-	case !p.set.zips || p.size > lane/2 || to.To != p.size || from.From != p.size:
-	case 1 < to.N && to.N <= mostZipped && from.To == to.N*p.size && from.N >= side:
-		p.zip(outer, to, from)
-		return rest(&from)
-	case 1 < from.N && from.N <= mostZipped && to.From == from.N*p.size && to.N >= side:
-		if lines := to.N / side; p.written() >= longFrom && lines >= leastPicked && !p.set.spares {
-			p.picks(outer, from, lines)
-		} else {
-			p.unzip(outer, to, from)
-		}
-		return rest(&to)
+	rows, along := from, to
+	if zips {
+		rows, along = to, from
 	}
-	return false
-}
-
-func (p *Plan) zip(outer []Loop, to, from Loop) {
-	n := to.N
-	s := Step{Loops: append(slices.Clone(outer), Loop{from.N * p.size / line, n * line, line}),
-		Body: zipBody(n, to.From)}
-	p.zipStep(s, zipMasks(p.size, n), to.From, 0, n, func(f *functions) zipper { return f.zip })
-}
-
-func (p *Plan) unzip(outer []Loop, to, from Loop) {
-	n := from.N
-	s := Step{Loops: append(slices.Clone(outer), Loop{to.N * p.size / line, line, n * line}),
-		Body: unzipBody(n, from.To)}
-	p.zipStep(s, unzipMasks(p.size, n), from.To, from.To, n,
-		func(f *functions) zipper { return f.unzip })
-}
-
-// picks reads a few lines once for each row, and writes lines of one row before the next row's.
-// Memory takes adjacent lines sooner than lines of several rows in turns.
-func (p *Plan) picks(outer []Loop, from Loop, lines int) {
-	n := from.N
-	masks := unzipMasks(p.size, n)
-	for at := 0; at < lines; {
-		groups := min(picked/n, lines-at)
-		parts := (lines - at) / groups
-		s := Step{
-			Loops: append(slices.Clone(outer), Loop{parts, groups * line, n * groups * line},
-				Loop{n, from.To, 0}, Loop{groups, line, n * line}),
-			To: at * line, From: at * n * line, Body: pickBody(n), picked: n,
-		}
-		s.in, s.past = 2, p.zipPast(from.To)
-		s.run = func(s *Step, dst, src []byte, to, of int) {
-			pick, past := p.set.functions().pick, s.stores(&dst[to])
-			asked := uintptr(unsafe.Pointer(&src[of])) + uintptr(n*groups*line) // the next lines
-			for row := range n {
-				pick(&dst[to+row*from.To], &src[of], &masks[row*n*2*lane], groups,
-					asked+uintptr(row*groups*line), n, past)
+	n, groups := rows.N, along.N/side
+	loop, pitch, apart := Loop{groups, line, n * line}, rows.To, rows.To
+	body, masks := unzipBody(n, pitch), unzipMasks(p.size, n)
+	if zips {
+		loop, pitch, apart = Loop{groups, n * line, line}, rows.From, 0
+		body, masks = zipBody(n, pitch), zipMasks(p.size, n)
+	}
+	p.Steps = append(p.Steps, Step{Loops: append(slices.Clone(outer), loop), Body: body, in: 1,
+		past: func(s *Step, to uintptr) bool { // as runs, since input and output are a few
+			return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
+		},
+		run: func(s *Step, dst, src []byte, to, from int) {
+			f := p.set.functions()
+			move := f.unzip
+			if zips {
+				move = f.zip
 			}
+			move(&dst[to], &src[from], &masks[0], groups, pitch, n, s.stores(&dst[to]))
+		}})
+	if start := groups * side; start < along.N {
+		along.N -= start
+		rest := []Loop{rows, along}
+		if zips {
+			rest = []Loop{along, rows}
 		}
-		p.Steps = append(p.Steps, s)
-		at += parts * groups
+		p.elements(start*along.To, start*along.From, slices.Concat(outer, rest))
 	}
+	return true
 }
 
 // zipBody is the accesses of a group of n rows: half a line of each becomes n halves, then the
@@ -110,17 +79,7 @@ func zipBody(n, pitch int) (all []Access) {
 
 // unzipBody is the reverse. It reads n lines in lanes; n lanes make a lane of each row. It reads
 // two lanes alternately, since they make half a line, then writes each row's line.
-func unzipBody(n, pitch int) []Access {
-	all := lanesBody(n)
-	for row := range n {
-		all = append(all, lineBody(row*pitch)...)
-	}
-	return all
-}
-
-func pickBody(n int) []Access { return append(lanesBody(n), lineBody(0)...) }
-
-func lanesBody(n int) (all []Access) {
+func unzipBody(n, pitch int) (all []Access) {
 	for half := range 2 {
 		for part := range n {
 			for i := range 2 {
@@ -128,30 +87,13 @@ func lanesBody(n int) (all []Access) {
 			}
 		}
 	}
+	for row := range n {
+		for half := range 2 {
+			all = append(all, Access{Write: true, Offset: row*pitch + half*line/2,
+				Width: line / 2})
+		}
+	}
 	return all
-}
-
-func lineBody(at int) []Access {
-	return []Access{{Write: true, Offset: at, Width: line / 2},
-		{Write: true, Offset: at + line/2, Width: line / 2}}
-}
-
-// zipStep adds a step whose innermost loop is groups of n rows. Written rows lie apart bytes apart.
-func (p *Plan) zipStep(s Step, masks []byte, pitch, apart, n int, of func(*functions) zipper) {
-	s.in, s.past = 1, p.zipPast(apart)
-	s.run = func(s *Step, dst, src []byte, to, from int) {
-		of(p.set.functions())(&dst[to], &src[from], &masks[0], s.Loops[len(s.Loops)-1].N, pitch, n,
-			s.stores(&dst[to]))
-	}
-	p.Steps = append(p.Steps, s)
-}
-
-// zipPast is Step.past of rows. They bypass the caches as runs do, since input and output are a few
-// runs.
-func (p *Plan) zipPast(apart int) func(s *Step, to uintptr) bool {
-	return func(s *Step, to uintptr) bool {
-		return p.written() >= p.set.Tuning().Runs && s.aligned(to, apart)
-	}
 }
 
 // zipMasks has the places of each output lane's bytes in each row's lane, twice, for both halves of

@@ -6,7 +6,6 @@ package mtx
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +18,9 @@ import (
 // A CSR is a matrix in compressed sparse rows.
 type CSR struct {
 	Rows, Columns int
-	Starts        []int     // row i is the entries from Starts[i] up to Starts[i+1]
-	Column        []int32   // of each entry, from 0; ascending and unique in a row
-	Values        []float64 // of each entry; nil for a pattern
+	Starts        []int   // row i is the entries from Starts[i] up to Starts[i+1]
+	Column        []int32 // of each entry, from 0; ascending and unique in a row
+	Pattern       bool    // entries have no values
 }
 
 // Limits: rows and columns fit an int32. A matrix with almost only empty rows is refused, because a
@@ -32,26 +31,13 @@ const (
 	maxEmptyRows = 1 << 24  // plus 64 for each entry
 )
 
-// An Error is a fault of a file.
-type Error struct {
-	Name   string
-	Line   int // from 1
-	Reason string
-}
-
-// Error returns "FILE:LINE: reason".
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
-
 // Read reads a coordinate file: real, integer or pattern; general, symmetric or skew-symmetric. It
-// adds a symmetric matrix's other half. Entries may come in any order; those at one place are added
-// up. Read reads the file once and takes some 30 B an entry besides the result. A fault of the file
-// is an [*Error].
+// adds a symmetric matrix's other half. Entries may come in any order; those at one place are one.
+// Values are not read, because accesses do not depend on them. Read reads the file once and takes
+// some 20 B an entry besides the result. Errors begin with "FILE:LINE: ".
 func Read(r io.Reader, name string) (CSR, error) {
-	s := &scanner{r: bufio.NewReaderSize(r, maxLine), name: name}
-	const mark = "\xEF\xBB\xBF" // byte order mark, which some editors write
-	if head, _ := s.r.Peek(len(mark)); string(head) == mark {
-		_, _ = s.r.Discard(len(mark)) // Peek has read it
-	}
+	s := &scanner{lines: bufio.NewScanner(r), name: name}
+	s.lines.Buffer(nil, maxLine)
 	h, err := s.header()
 	if err != nil {
 		return CSR{}, err
@@ -63,39 +49,38 @@ func Read(r io.Reader, name string) (CSR, error) {
 	if err != nil {
 		return CSR{}, err
 	}
-	return e.compress(h), nil
+	return compress(e, h), nil
 }
 
 type header struct {
-	pattern, mirrored, skew bool
-	integer                 bool
-	rows, columns, entries  int
+	pattern, mirrored      bool
+	rows, columns, entries int
 }
 
 type scanner struct {
-	r    *bufio.Reader
-	name string
-	line int
+	lines *bufio.Scanner
+	name  string
+	line  int // from 1, also after the last line
 }
 
 func (s *scanner) fail(format string, args ...any) error {
-	return &Error{s.name, s.line, fmt.Sprintf(format, args...)}
+	return fmt.Errorf("%s:%d: %w", s.name, s.line, fmt.Errorf(format, args...))
 }
 
 // next returns the next line without its end, valid until the next call, or io.EOF.
 func (s *scanner) next() ([]byte, error) {
-	text, err := s.r.ReadSlice('\n')
-	if len(text) == 0 && err == io.EOF {
-		return nil, io.EOF
-	}
 	s.line++
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
+	if s.lines.Scan() {
+		return s.lines.Bytes(), nil
+	}
+	switch err := s.lines.Err(); err {
+	case nil:
+		return nil, io.EOF
+	case bufio.ErrTooLong:
 		return nil, s.fail("the line is longer than %d B", maxLine)
-	case err != nil && err != io.EOF:
+	default:
 		return nil, s.fail("%v", err)
 	}
-	return text, nil
 }
 
 func (s *scanner) content() ([]byte, error) {
@@ -116,7 +101,6 @@ const want = "want %%MatrixMarket matrix coordinate, then real, integer or patte
 func (s *scanner) header() (header, error) {
 	text, err := s.next()
 	if err == io.EOF {
-		s.line = 1
 		return header{}, s.fail("the file is empty; %s", want)
 	}
 	if err != nil {
@@ -129,13 +113,13 @@ func (s *scanner) header() (header, error) {
 		return header{}, s.fail("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| " +
 			"Out-File -Encoding utf8)")
 	}
-	words := strings.Fields(strings.ToLower(string(text)))
+	const mark = "\xEF\xBB\xBF" // byte order mark, which some editors write
+	words := strings.Fields(strings.ToLower(strings.TrimPrefix(string(text), mark)))
 	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
 		return header{}, s.fail("no header of a Matrix Market file; %s", want)
 	}
 	form, field, symmetry := words[2], words[3], words[4]
-	h := header{pattern: field == "pattern", integer: field == "integer",
-		mirrored: symmetry != "general", skew: symmetry == "skew-symmetric"}
+	h := header{pattern: field == "pattern", mirrored: symmetry != "general"}
 	switch {
 	case form != "coordinate":
 		return header{}, s.fail("the format is %q; %s", form, want)
@@ -143,7 +127,7 @@ func (s *scanner) header() (header, error) {
 		return header{}, s.fail("entries are %q; %s", field, want)
 	case !slices.Contains([]string{"general", "symmetric", "skew-symmetric"}, symmetry):
 		return header{}, s.fail("the matrix is %q; %s", symmetry, want)
-	case h.pattern && h.skew:
+	case h.pattern && symmetry == "skew-symmetric":
 		return header{}, s.fail("a pattern is not skew-symmetric: its entries have no sign")
 	}
 	return h, nil
@@ -152,7 +136,6 @@ func (s *scanner) header() (header, error) {
 func (s *scanner) size(h *header) error {
 	text, err := s.content()
 	if err == io.EOF {
-		s.line++
 		return s.fail("the file ends before its sizes (want ROWS COLUMNS ENTRIES)")
 	}
 	if err != nil {
@@ -185,84 +168,49 @@ func (s *scanner) size(h *header) error {
 	return nil
 }
 
-type entries struct {
-	row, column []int32
-	value       []float64
-}
-
-func (e *entries) add(row, column int32, value float64, pattern bool) {
-	e.row, e.column = append(e.row, row), append(e.column, column)
-	if !pattern {
-		e.value = append(e.value, value)
-	}
-}
-
-func (s *scanner) entries(h header) (e entries, err error) {
+// entries returns the entries as rows<<32 + columns.
+func (s *scanner) entries(h header) (all []uint64, err error) {
 	for read := 0; ; read++ {
 		text, err := s.content()
 		if err == io.EOF && read == h.entries {
-			return e, nil
+			return all, nil
 		}
 		if err == io.EOF {
-			s.line++
-			return e, s.fail("the file ends after %d entries, and its sizes say %d",
+			return nil, s.fail("the file ends after %d entries, and its sizes say %d",
 				read, h.entries)
 		}
 		if err != nil {
-			return e, err
+			return nil, err
 		}
 		if read == h.entries {
-			return e, s.fail("there are more entries than the %d that the sizes say", h.entries)
+			return nil, s.fail("there are more entries than the %d that the sizes say", h.entries)
 		}
-		row, column, value, err := s.entry(text, h)
+		row, column, err := s.entry(text, h)
 		if err != nil {
-			return e, err
+			return nil, err
 		}
-		e.add(row, column, value, h.pattern)
+		all = append(all, row<<32+column)
 		if h.mirrored && row != column {
-			if h.skew {
-				value = -value
-			}
-			e.add(column, row, value, h.pattern)
+			all = append(all, column<<32+row)
 		}
 	}
 }
 
-func (s *scanner) entry(text []byte, h header) (row, column int32, value float64, err error) {
+func (s *scanner) entry(text []byte, h header) (row, column uint64, err error) {
 	i, rest := word(text)
 	j, rest := word(rest)
 	v, rest := word(rest)
 	switch {
 	case h.pattern && (len(j) == 0 || len(v) > 0):
-		return 0, 0, 0, s.fail("%q is not an entry of a pattern (want ROW COLUMN)", text)
+		return 0, 0, s.fail("%q is not an entry of a pattern (want ROW COLUMN)", text)
 	case !h.pattern && (len(v) == 0 || len(rest) > 0):
-		return 0, 0, 0, s.fail("%q is not an entry (want ROW COLUMN VALUE)", text)
+		return 0, 0, s.fail("%q is not an entry (want ROW COLUMN VALUE)", text)
 	}
 	if row, err = s.index(i, "row", h.rows); err != nil {
-		return 0, 0, 0, err
+		return 0, 0, err
 	}
-	if column, err = s.index(j, "column", h.columns); err != nil {
-		return 0, 0, 0, err
-	}
-	kind := "number"
-	switch {
-	case h.pattern:
-		return row, column, 0, nil
-	case h.integer:
-		kind = "integer"
-		n, bad := strconv.ParseInt(string(v), 10, 64)
-		value, err = float64(n), bad
-	default:
-		value, err = strconv.ParseFloat(string(v), 64)
-	}
-	if err != nil || bytes.ContainsAny(v, "xX_") {
-		return 0, 0, 0, s.fail("value %q is not a 64-bit %s", v, kind)
-	}
-	if h.skew && row == column && value != 0 {
-		return 0, 0, 0, s.fail("entry %d %d of a skew-symmetric matrix is %s, and its diagonal is 0",
-			row+1, column+1, v)
-	}
-	return row, column, value, nil
+	column, err = s.index(j, "column", h.columns)
+	return row, column, err
 }
 
 // word returns the first word of a text, and the rest without leading space.
@@ -274,7 +222,7 @@ func word(text []byte) (first, rest []byte) {
 	return text[:end], bytes.TrimLeft(text[end:], " \t")
 }
 
-func (s *scanner) index(text []byte, what string, size int) (int32, error) {
+func (s *scanner) index(text []byte, what string, size int) (uint64, error) {
 	n := 0
 	for _, c := range text {
 		if c < '0' || c > '9' {
@@ -287,49 +235,23 @@ func (s *scanner) index(text []byte, what string, size int) (int32, error) {
 	if n < 1 || n > size {
 		return 0, s.fail("%s %s is not within 1 to %d", what, text, size)
 	}
-	return int32(n - 1), nil
+	return uint64(n - 1), nil
 }
 
-// compress counting-sorts entries by row, sorts rows by column, and adds up entries at one place in
-// the file's order.
-func (e entries) compress(h header) CSR {
-	ends := make([]int, h.rows+1) // of the preceding rows, then of each row
-	for _, i := range e.row {
-		ends[i+1]++
-	}
-	for i := range h.rows {
-		ends[i+1] += ends[i]
-	}
-	order := make([]int, len(e.row))
-	for at, i := range e.row {
-		order[ends[i]] = at
-		ends[i]++
-	}
-	m := CSR{Rows: h.rows, Columns: h.columns, Starts: make([]int, 1, h.rows+1),
-		Column: make([]int32, 0, len(order))}
-	if !h.pattern {
-		m.Values = make([]float64, 0, len(order))
-	}
-	byColumn := func(a, b int) int { return cmp.Compare(e.column[a], e.column[b]) }
-	start := 0
-	for _, end := range ends[:h.rows] {
-		row := order[start:end]
-		slices.SortStableFunc(row, byColumn)
-		for k, at := range row {
-			again := k > 0 && e.column[at] == e.column[row[k-1]]
-			if !again {
-				m.Column = append(m.Column, e.column[at])
-			}
-			switch {
-			case h.pattern:
-			case again:
-				m.Values[len(m.Values)-1] += e.value[at]
-			default:
-				m.Values = append(m.Values, e.value[at])
-			}
+// compress sorts entries by row, then by column, and makes those at one place one.
+func compress(entries []uint64, h header) CSR {
+	slices.Sort(entries)
+	entries = slices.Compact(entries)
+	m := CSR{Rows: h.rows, Columns: h.columns, Starts: make([]int, 0, h.rows+1),
+		Column: make([]int32, 0, len(entries)), Pattern: h.pattern}
+	for _, e := range entries {
+		for len(m.Starts) <= int(e>>32) {
+			m.Starts = append(m.Starts, len(m.Column))
 		}
+		m.Column = append(m.Column, int32(e))
+	}
+	for len(m.Starts) <= h.rows {
 		m.Starts = append(m.Starts, len(m.Column))
-		start = end
 	}
 	return m
 }

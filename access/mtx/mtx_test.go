@@ -29,7 +29,7 @@ func Example() {
 	_, err = mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 4\n"), "b.mtx")
 	fmt.Println(err)
 	// Output:
-	// {3 3 [0 2 3 5] [0 2 2 0 1] [2.5 4 -1 4 -1]} <nil>
+	// {3 3 [0 2 3 5] [0 2 2 0 1] false} <nil>
 	// b.mtx:3: column 4 is not within 1 to 3
 }
 
@@ -52,12 +52,14 @@ func TestSciPy(t *testing.T) {
 		read := 0
 		for lines := bufio.NewScanner(z); lines.Scan(); read++ {
 			c := struct {
-				Text string
+				Text   string
+				Values []float64
 				mtx.CSR
 			}{}
 			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 				t.Fatal(err)
 			}
+			c.Pattern = c.Values == nil
 			got, err := mtx.Read(iotest.OneByteReader(strings.NewReader(c.Text)), "test.mtx")
 			if diff := cmp.Diff(c.CSR, got); diff != "" || err != nil {
 				t.Errorf("%s\n%v (-SciPy +ours):\n%s", c.Text, err, diff)
@@ -105,20 +107,13 @@ func TestRefused(t *testing.T) {
 		{head + "3 3 1\n-1 1 1\n", `f:3: | "-1" | row`},
 		{head + "3 3 1\n1 1\n", `f:3: | "1 1" | ROW COLUMN VALUE`},
 		{head + "3 3 1\n1 1 1 1\n", `f:3: | "1 1 1 1"`},
-		{head + "3 3 1\n1 1 1e999\n", `f:3: | "1e999" | 64-bit`},
-		{head + "3 3 1\n1 1 0x1p2\n", `f:3: | "0x1p2" | 64-bit`},
 		{head + "3 3 2\n1 1 1\n", "f:4: | 1 entries | say 2"},
 		{head + "3 3 1\n1 1 1\n% c\n2 2 2\n", "f:5: | more entries | the 1 "},
-		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n",
-			`f:3: | "1.5" | 64-bit integer`},
 		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n", `f:3: | "1 1 1" | pattern`},
-		{"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n",
-			"f:3: | entry 2 2 | skew-symmetric | 1"},
 		{head + "%" + strings.Repeat("x", 1<<17) + "\n", "f:2: | 65536 B"},
 	} {
 		_, err := mtx.Read(strings.NewReader(c.text), "f")
-		var bad *mtx.Error
-		if !errors.As(err, &bad) || strings.Contains(err.Error(), "\n") {
+		if err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.80q: %v", c.text, err)
 			continue
 		}
@@ -158,13 +153,13 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := mtx.Read(strings.NewReader(text), "f")
 		if err != nil {
-			var bad *mtx.Error
-			if !errors.As(err, &bad) || bad.Line < 1 || bad.Line > strings.Count(text, "\n")+2 || strings.Contains(err.Error(), "\n") {
+			var line int
+			if n, _ := fmt.Sscanf(err.Error(), "f:%d: ", &line); n != 1 || line < 1 || line > strings.Count(text, "\n")+2 || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
 		}
-		if len(m.Starts) != m.Rows+1 || m.Starts[0] != 0 || m.Starts[m.Rows] != len(m.Column) || m.Values != nil && len(m.Values) != len(m.Column) {
+		if len(m.Starts) != m.Rows+1 || m.Starts[0] != 0 || m.Starts[m.Rows] != len(m.Column) {
 			t.Fatalf("%q: %+v", text, m)
 		}
 		for i := range m.Rows {

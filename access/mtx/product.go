@@ -54,7 +54,7 @@ func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 	}
 	p := &Product{matrix: m}
 	numbers := len(m.Column)
-	if m.Values == nil {
+	if m.Pattern {
 		numbers = 0
 	}
 	next := uint64(access.Origin)
@@ -93,7 +93,7 @@ func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error
 func (p *Product) Regions() []trace.Region {
 	var regions []trace.Region
 	for i, a := range p.arrays {
-		if i != values || p.matrix.Values != nil {
+		if i != values || !p.matrix.Pattern {
 			regions = append(regions, trace.Region{Name: a.name, Base: a.base})
 		}
 	}
@@ -114,7 +114,7 @@ func (p *Product) Records(passes int) iter.Seq2[trace.Record, error] {
 // References returns the number of accesses in a pass.
 func (p *Product) References() int {
 	each := 2
-	if p.matrix.Values != nil {
+	if !p.matrix.Pattern {
 		each = 3
 	}
 	return 1 + 2*p.matrix.Rows + each*len(p.matrix.Column)
@@ -143,7 +143,7 @@ func (p *Product) pass(touch func(array, element int) bool) bool {
 			return false
 		}
 		for e := m.Starts[row]; e < m.Starts[row+1]; e++ {
-			if !touch(columns, e) || m.Values != nil && !touch(values, e) ||
+			if !touch(columns, e) || !m.Pattern && !touch(values, e) ||
 				!touch(ofX, int(m.Column[e])) {
 				return false
 			}

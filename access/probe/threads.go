@@ -124,31 +124,30 @@ func (s *sampler) loaded(m *Machine) error {
 		return nil
 	}
 	streams := len(s.Workers) - 1
-	o := access.LoadOptions{Chase: s.MaxSize, Stream: s.MaxSize, Loads: loads, Count: 9,
-		Pages: s.pages}
+	o := access.Options{Count: 9, Pages: s.pages}
 	o.MinTime = max(min(mostLoadTime, s.Budget/1000), leastLoadTime)
 	if s.hasty {
 		o.Count = 1
 	}
+	stream := s.MaxSize
 	if s.MaxMemory > 0 { // streams should exceed the caches
-		o.Stream = min(o.Stream, max((s.MaxMemory/2-o.Chase)/max(streams, 1), 1<<20))
+		stream = min(stream, max((s.MaxMemory/2-s.MaxSize)/max(streams, 1), 1<<20))
 	}
-	o.Stream = max(o.Stream/4096*4096, 1<<16)
 	for _, l := range s.Workers {
 		o.CPUs = append(o.CPUs, l.CPU)
 	}
-	samples, err := access.MeasureLoaded(s.ctx, o)
+	ns, bandwidth, err := access.MeasureLoaded(s.ctx, loads, s.MaxSize,
+		max(stream/4096*4096, 1<<16), o)
 	if err != nil {
 		return err
 	}
-	m.Streams, m.Loads = streams, make([]Load, len(loads))
+	m.Streams = streams
 	for i, share := range loads {
-		m.Loads[i].Share = share
-	}
-	for _, sample := range samples {
-		l := &m.Loads[sample.Load]
-		l.Ns, l.Bandwidth = append(l.Ns, sample.Ns),
-			append(l.Bandwidth, Bandwidth(sample.Bandwidth/1e9))
+		l := Load{Share: share, Ns: ns[i]}
+		for _, b := range bandwidth[i] {
+			l.Bandwidth = append(l.Bandwidth, Bandwidth(b/1e9))
+		}
+		m.Loads = append(m.Loads, l)
 	}
 	return nil
 }

@@ -13,11 +13,7 @@ import (
 
 // TestUncounted: which misses are not counted, and why, is a remark before the samples.
 func TestUncounted(t *testing.T) {
-	col, err := access.ParseOrder("col")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := access.Spec{Shape: []int{6400, 6400}, DType: layouts.Int8, Order: col, Threads: 2}
+	spec := access.Spec{Shape: []int{6400, 6400}, DType: layouts.Int8, Order: access.Col, Threads: 2}
 	few := spec
 	few.Shape = []int{640, 640}
 	p := Plan{Comparisons: []access.Comparison{{{Name: "Few", Spec: few}, {Name: "Many", Spec: spec}}}, Count: 1, SampleTime: time.Microsecond,

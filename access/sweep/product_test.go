@@ -56,7 +56,7 @@ func TestSweepOfViews(t *testing.T) {
 // TestPossible: what one of several kernels cannot do is left out where another one can, and of
 // one kernel nothing is.
 func TestPossible(t *testing.T) {
-	portable := access.VectorKernels()[0]
+	portable := access.Kernel("portable")
 	s := Product{Spec: access.Spec{Shape: []int{8, 8}, DType: layouts.Int32}, DTypes: []layouts.DType{layouts.Int32, layouts.Int8}, Orders: []access.Order{access.Row, access.Col}, Kernels: []access.Kernel{access.Scalar, portable}}
 	all, left, why := s.Possible()
 	if len(all) != 2 || len(all[0]) != 3 || len(all[1]) != 2 || left != 3 || why == nil {

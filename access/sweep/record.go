@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -84,17 +83,7 @@ func line(point int, c count) string {
 }
 
 func parseLine(text string) (point int, c count, ok bool) {
-	fields := strings.Split(text, " ")
-	if len(fields) != 5 {
-		return 0, c, false
-	}
-	var n [5]uint64
-	for i, field := range fields {
-		var err error
-		if n[i], err = strconv.ParseUint(field, 10, 64); err != nil {
-			return 0, c, false
-		}
-	}
-	c = count{n[1], n[2], n[3]}
-	return int(n[0]), c, n[0] < maxPoints && n[4] == n[0]+c.refs+c.d1+c.ll
+	var sum uint64
+	_, err := fmt.Sscan(text, &point, &c.refs, &c.d1, &c.ll, &sum)
+	return point, c, err == nil && point >= 0 && line(point, c) == text+"\n"
 }

@@ -87,7 +87,6 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	if o.Start != nil {
 		o.Start(points, points-len(left))
 	}
-	s.sort(left)
 	if simulated, err = s.simulateAll(ctx, r, left, o.Step); err != nil {
 		return simulated, err
 	}
@@ -108,22 +107,10 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	return simulated, os.Remove(RecordName(out))
 }
 
-// simulateAll adds points to the record: a twin's count, an implied one, or a simulated one.
+// simulateAll simulates points and adds them to the record.
 func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int,
 	err error) {
 	var guard sync.Mutex
-	next := func() (point int, c count, known, more bool) {
-		guard.Lock()
-		defer guard.Unlock()
-		if len(left) == 0 {
-			return 0, count{}, false, false
-		}
-		point, left = left[0], left[1:]
-		if c, known = r.done[s.twin(point)]; !known {
-			c, known = s.implied(point, r.done)
-		}
-		return point, c, known, true
-	}
 	add := func(point int, c count) error {
 		guard.Lock()
 		defer guard.Unlock()
@@ -135,26 +122,17 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) {
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, point := range left {
 		group.Go(func() error {
-			for {
-				point, c, known, more := next()
-				if !more {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if !known {
-					var err error
-					if c, err = s.simulate(ctx, point); err != nil {
-						return fmt.Errorf("%s: %w", s.name(point), err)
-					}
-				}
-				if err := add(point, c); err != nil {
-					return err
-				}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			c, err := s.simulate(ctx, point)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name(point), err)
+			}
+			return add(point, c)
 		})
 	}
 	err = group.Wait()

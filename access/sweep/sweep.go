@@ -79,9 +79,7 @@ const maxPoints = 10_000_000
 type Space struct {
 	specs       []access.Spec
 	names       []string // of the specs
-	twins       []int    // for each spec, the first one that makes the same accesses
 	hierarchies []hierarchy
-	order       []int // of simulating the hierarchies
 }
 
 // A hierarchy is simulated caches with a name.
@@ -118,7 +116,6 @@ func Parse(name string, text []byte) (*Space, error) {
 		return nil, doc.Errorf("caches", "the names of %d caches take a line of %d B in the "+
 			"results (want at most %d): leave names out", len(s.hierarchies), n, maxLine)
 	}
-	s.order = order(s.hierarchies)
 	if f.Suite != "" {
 		return s, s.addSuite(f, doc)
 	}
@@ -133,30 +130,20 @@ func (s *Space) addSuite(f file, doc *strict.File) error {
 	if f.Shapes != nil {
 		return doc.Errorf("suite", "it names all patterns: leave shapes out")
 	}
-	same := map[string]int{}
 	for _, c := range access.Suite(f.Suite == "quick") {
 		for _, b := range c {
 			p, err := b.Spec.Pattern()
 			if err != nil {
 				return doc.Errorf("suite", "%s: %w", b.Name, err)
 			}
-			s.add(b.Name, p, same)
+			s.add(b.Name, p.Spec)
 		}
 	}
 	return nil
 }
 
-// add adds a pattern. same maps accesses to their first spec.
-func (s *Space) add(name string, p access.Pattern, same map[string]int) {
-	accesses := fmt.Sprint(p.Nests)
-	if p.Nests == nil { // a chase: its size determines it
-		accesses = name
-	}
-	if _, ok := same[accesses]; !ok {
-		same[accesses] = len(s.specs)
-	}
-	s.twins = append(s.twins, same[accesses])
-	s.specs, s.names = append(s.specs, p.Spec), append(s.names, name)
+func (s *Space) add(name string, spec access.Spec) {
+	s.specs, s.names = append(s.specs, spec), append(s.names, name)
 }
 
 // A list is the words of a list of the file, for a field of a spec.
@@ -200,7 +187,7 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 			}
 		}
 	}
-	known, same := map[string]bool{}, map[string]int{}
+	known := map[string]bool{}
 	return each(lists, access.Spec{}, nil,
 		func(spec access.Spec, at []int) error {
 			p, err := spec.Pattern()
@@ -211,7 +198,7 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 				return refuse(doc, lists, at, err)
 			}
 			known[spec.Name()] = true
-			s.add(spec.Name(), p, same)
+			s.add(spec.Name(), p.Spec)
 			return nil
 		})
 }
@@ -331,13 +318,6 @@ func (s *Space) hash() string {
 		fmt.Fprintln(h, c.name, c.config.Levels)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:12]
-}
-
-// twin returns the first point with the same accesses on the same caches, such as for a dtype of
-// equal width.
-func (s *Space) twin(point int) int {
-	n := len(s.hierarchies)
-	return s.twins[point/n]*n + point%n
 }
 
 // A count is a point's events in a pass in the steady state.

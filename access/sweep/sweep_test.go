@@ -5,15 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results/merge"
 )
 
@@ -49,7 +44,7 @@ func run(t *testing.T, s *Space, out string, o Options) (text string, simulated 
 	return string(data), simulated
 }
 
-// TestCounts: each point is what a run of its own counts, those of twins too.
+// TestCounts: each point is what a run of its own counts.
 func TestCounts(t *testing.T) {
 	s := parse(t)
 	if s.points() != 3*3*2*2*2*2 {
@@ -184,66 +179,6 @@ func TestViewNone(t *testing.T) {
 	}
 }
 
-// TestImplied: of points of which some are done, what these imply of the others is what
-// a simulation counts, and most that is simulated implies something.
-func TestImplied(t *testing.T) {
-	s, err := Parse("a.yaml", []byte(`shapes: [8x8, 33x65, 64x64]
-dtypes: [int32]
-ops: [sum, copy]
-views: ["", "transpose(0,1)"]
-orders: [row, col]
-pads: [0, 3]
-caches:
-- {d1: "512,1,64", ll: "4096,4,64"}
-- {d1: "512,8,64", ll: "4096,4,64"}
-- {d1: "1024,2,64", ll: "4096,4,64"}
-- {d1: "1024,2,64", ll: "4096,1,64"}
-- {d1: "1024,2,64", ll: "8192,4,64"}
-- {d1: "1024,2,64", ll: "8192,8,64"}
-- {d1: "1024,2,64", ll: "8192,8,128"}
-- {d1: "1024,2,64", ll: "65536,16,64"}
-- {d1: "1024,2,128", ll: "65536,16,128"}
-- {d1: "2048,4,64", ll: "4096,4,64"}
-- {d1: "2048,2,64", ll: "8192,8,64"}
-- {d1: "2048,2,64", ll: "65536,16,64"}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[int]count{}
-	for point := range s.points() {
-		if all[point], err = s.simulate(context.Background(), point); err != nil {
-			t.Fatal(err)
-		}
-	}
-	implied := 0
-	rapid.Check(t, func(r *rapid.T) {
-		spec := rapid.IntRange(0, len(s.specs)-1).Draw(r, "spec")
-		done := map[int]count{}
-		for k := range s.hierarchies {
-			if rapid.Bool().Draw(r, "done") {
-				point := s.twin(spec*len(s.hierarchies) + k)
-				done[point] = all[point]
-			}
-		}
-		for k := range s.hierarchies {
-			point := spec*len(s.hierarchies) + k
-			got, ok := s.implied(point, done)
-			if ok && got != all[point] {
-				r.Fatalf("%s: %+v implies %+v, simulated %+v", s.name(point), done, got, all[point])
-			}
-			if _, there := done[s.twin(point)]; there && !ok {
-				r.Fatalf("%s does not imply itself", s.name(point))
-			} else if ok && !there {
-				implied++
-			}
-		}
-	})
-	if implied == 0 {
-		t.Error("nothing was implied")
-	}
-}
-
 // TestSuite: the benchmarks of bench run, chases too, are a space.
 func TestSuite(t *testing.T) {
 	s, err := Parse("a.yaml", []byte("suite: quick\ncaches:\n- {name: a, d1: '32768,8,64', ll: '1048576,16,64'}\n"))
@@ -255,7 +190,7 @@ func TestSuite(t *testing.T) {
 		if !strings.HasPrefix(name, "Latency/") {
 			continue
 		}
-		c, err := s.simulate(context.Background(), s.twin(point))
+		c, err := s.simulate(context.Background(), point)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,20 +202,6 @@ func TestSuite(t *testing.T) {
 	if s.names[0] != "Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar" || len(chases) != 4 {
 		t.Errorf("%s, %v", s.names[0], chases)
 	}
-}
-
-// TestOrder: what tells most is simulated first, and everything is.
-func TestOrder(t *testing.T) {
-	if diff := cmp.Diff([]int{0, 8, 4, 2, 6, 1, 3, 5, 7}, halving([]int{0, 1, 2, 3, 4, 5, 6, 7, 8})); diff != "" {
-		t.Error(diff)
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		list := nest.UpTo(rapid.IntRange(0, 40).Draw(r, "n"))
-		got := halving(list)
-		if slices.Sort(got); !slices.Equal(got, list) {
-			r.Errorf("%v", got)
-		}
-	})
 }
 
 func TestParseErrors(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/rearrange"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
@@ -78,7 +79,10 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	}
 	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes,
 		Torch: f.order.value == "torch"}
-	q.Kernels = append(access.VectorKernels(), access.Builtin)
+	for _, set := range kernel.Sets() {
+		q.Kernels = append(q.Kernels, access.Kernel(set.Name()))
+	}
+	q.Kernels = append(q.Kernels, access.Builtin)
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads
 	return q, err

@@ -175,14 +175,20 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
 	p.order.text, p.kernel.text = "row", "scalar"
 	p.order.known = []string{"row", "col", "torch", "from", "to"}
 	p.kernel.known = strings.Split("scalar, builtin, "+kernel.Names(kernel.All()), ", ")
-	p.tile.add(flags, "tile", "shape", most, parseTile)
-	p.order.add(flags, "order", "order", most, access.ParseOrder)
-	p.kernel.add(flags, "kernel", "kernel", most, access.ParseKernel)
+	p.tile.add(flags, "tile", "shape", most, field("tile", func(s access.Spec) []int {
+		return s.Tile
+	}))
+	p.order.add(flags, "order", "order", most, field("order", func(s access.Spec) access.Order {
+		return s.Order
+	}))
+	p.kernel.add(flags, "kernel", "kernel", most, field("kernel", func(s access.Spec) access.Kernel {
+		return s.Kernel
+	}))
 }
 
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 	p.op.text, p.op.known = "sum", []string{"sum", "fill", "copy", "add", "chase", "reorder"}
-	p.op.add(flags, "op", "op", access.ParseOp)
+	p.op.add(flags, "op", "op", field("op", func(s access.Spec) access.Op { return s.Op }))
 	p.pad.text = "0"
 	p.pad.add(flags, "pad", "int", most, strconv.Atoi)
 	p.with.add(flags, "with", "shape", layouts.ParseShape)
@@ -226,7 +232,13 @@ func addPages(flags *pflag.FlagSet, p *parsed[access.Pages]) {
 		p.known = append(p.known, pages.String())
 	}
 	p.text = p.known[0]
-	p.add(flags, "pages", "pages", access.ParsePages)
+	parse := func(text string) (access.Pages, error) {
+		if i := slices.Index(p.known, text); i >= 0 {
+			return access.Pages(i), nil
+		}
+		return 0, fmt.Errorf("no such pages (this system has %s)", strings.Join(p.known, ", "))
+	}
+	p.add(flags, "pages", "pages", parse)
 }
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
@@ -248,12 +260,16 @@ func (p *patternFlags) product() (sweep.Product, error) {
 		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
-// parseTile reads sizes as layouts.ParseShape does, or "none", which is nil.
-func parseTile(text string) ([]int, error) {
-	if text == "none" {
-		return nil, nil
+// field returns what reads a field of a pattern from a flag.
+func field[T any](name string, of func(s access.Spec) T) func(text string) (T, error) {
+	return func(text string) (T, error) {
+		var s access.Spec
+		err := s.Set(name, text)
+		if fault, ok := errors.AsType[*access.FieldError](err); ok {
+			err = fault.Err // the flag itself is named by pflag
+		}
+		return of(s), err
 	}
-	return layouts.ParseShape(text)
 }
 
 func (p *patternFlags) spec() (access.Spec, error) {

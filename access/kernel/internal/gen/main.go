@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -19,24 +18,21 @@ const block = 512
 type level struct {
 	name   string
 	width  int // bytes of a vector
-	vector func(i int) reg.VecPhysical
+	vector []reg.VecPhysical
 }
 
-var levels = []level{
-	{"AVX2", 32, func(i int) reg.VecPhysical { return ymm[i] }},
-	{"AVX512", 64, func(i int) reg.VecPhysical { return zmm[i] }},
+var ymm, zmm = vectors(reg.S256, 16), vectors(reg.S512, 32)
+
+var levels = []level{{"AVX2", 32, ymm}, {"AVX512", 64, zmm}}
+
+// vectors returns the first n vector registers of a width.
+func vectors(width reg.Spec, n int) []reg.VecPhysical {
+	all := make([]reg.VecPhysical, n)
+	for i := range all {
+		all[i] = reg.Vector.Lookup(reg.Index(i), width).(reg.VecPhysical)
+	}
+	return all
 }
-
-var ymm = []reg.VecPhysical{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
-	reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15}
-
-var xmm = []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7,
-	reg.X8, reg.X9, reg.X10, reg.X11, reg.X12, reg.X13, reg.X14, reg.X15}
-
-var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
-	reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
-	reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
-	reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31}
 
 func main() {
 	ConstraintExpr("amd64")
@@ -44,15 +40,15 @@ func main() {
 		l.add("Int32", func(m, v Op) { VPADDD(m, v, v) })
 		l.add("Float32", func(m, v Op) { VADDPS(m, v, v) })
 		l.add("Float64", func(m, v Op) { VADDPD(m, v, v) })
-		l.addNarrow("Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
-		l.addNarrow("BFloat16", func(v, wide reg.VecPhysical) {
+		l.addNarrow("Float16", func(v, wide Op) { VCVTPH2PS(v, wide) })
+		l.addNarrow("BFloat16", func(v, wide Op) {
 			VPMOVZXWD(v, wide)
 			VPSLLD(Imm(16), wide, wide)
 		})
 		fill(l)
 		copyRuns(l)
-		transpose(l)
-		transposePairs(l)
+		l.transposes("transpose", "tiles", false, 1, 2, 4, 8, 16)
+		l.transposes("transposePairs", "pairs of tiles", true, 8, 16)
 	}
 	transposeBlock()
 	gather()
@@ -60,7 +56,6 @@ func main() {
 	drain()
 	zip()
 	unzip()
-	pick()
 	askLines()
 	fence()
 	Generate()
@@ -73,11 +68,29 @@ func label(name string) { Label(name + variant) }
 
 func ref(name string) Op { return LabelRef(name + variant) }
 
+// arg loads an argument of the function.
+func arg(name string) reg.GPVirtual {
+	r := GP64()
+	Load(Param(name), r)
+	return r
+}
+
+// at is the memory at an address, disp bytes on.
+func at(base reg.Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
+
+// loop repeats code while it counts down to 0, at least once.
+func loop(name string, trips reg.Register, code func()) {
+	label(name)
+	code()
+	DECQ(trips)
+	JNZ(ref(name))
+}
+
 // each makes the code of a function for each value of an argument.
 func each(argument string, values []int, code func(value int)) {
 	outer := variant
 	defer func() { variant = outer }()
-	of := Load(Param(argument), GP64())
+	of := arg(argument)
 	for _, v := range values[1:] {
 		CMPQ(of, Imm(uint64(v)))
 		JZ(LabelRef(fmt.Sprint(argument, v, outer)))
@@ -99,19 +112,39 @@ func function(name, signature, doc string) {
 	Pragma("noescape")
 }
 
-// rowLoop makes the loops of run kernels: each row is cut into blocks, and its rest into groups.
-// Function move moves n bytes from offset off, advance steps within a row, and nextRow goes to the
-// next row.
+// A run is an operand of run kernels: rows that begin pitch bytes apart.
+type run struct{ base, at, pitch reg.Register }
+
+func loadRun(base, pitch string) run {
+	r := run{arg(base), GP64(), arg(pitch)}
+	MOVQ(r.base, r.at)
+	return r
+}
+
+// runs makes the loops of run kernels: each row is cut into blocks, and its rest into groups.
+// Function move moves the vector at an offset within a row.
 //
 // Rows of whole blocks at the same place are one row repeated. They are one loop that returns to
 // the beginning without a branch: a misprediction at the end of every row takes the time of a
 // kilobyte of a first-level cache.
-func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []rowOperand) {
-	rows, groups := Load(Param("rows"), GP64()), Load(Param("groups"), GP64())
+func (l level) runs(move func(off int), operands ...run) {
+	moveAll := func(off, n int) {
+		for o := off; o < off+n; o += l.width {
+			move(o)
+		}
+	}
+	moveBlock := func() {
+		Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
+		moveAll(0, block)
+		for _, op := range operands {
+			ADDQ(U32(block), op.at)
+		}
+	}
+	rows, groups := arg("rows"), arg("groups")
 	left := GP64()
 	MOVQ(groups, left)
 	ANDQ(Imm(block/group-1), left)
-	for _, op := range o {
+	for _, op := range operands {
 		ORQ(op.pitch, left)
 	}
 	TESTQ(left, left)
@@ -122,44 +155,39 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 	TESTQ(left, left)
 	JZ(ref("done"))
 	SHLQ(Imm(6), groups)
-	ADDQ(o[0].base, groups) // the end of the row
-	label("repeated")
-	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
-	move(0, block)
-	advance(U32(block))
-	CMPQ(groups, o[0].at)
-	for _, op := range o {
-		CMOVQEQ(op.base, op.at)
-	}
-	DECQ(left)
-	JNZ(ref("repeated"))
+	ADDQ(operands[0].base, groups) // the end of the row
+	loop("repeated", left, func() {
+		moveBlock()
+		CMPQ(groups, operands[0].at)
+		for _, op := range operands {
+			CMOVQEQ(op.base, op.at)
+		}
+	})
 	JMP(ref("done"))
-	label("row")
-	MOVQ(groups, left)
-	SUBQ(Imm(block/group), left)
-	JL(ref("rest"))
-	label("whole")
-	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
-	move(0, block)
-	advance(U32(block))
-	SUBQ(Imm(block/group), left)
-	JGE(ref("whole"))
-	label("rest")
-	ADDQ(Imm(block/group), left)
-	for g := range block/group - 1 {
-		TESTQ(left, left)
-		JZ(ref("next"))
-		move(g*group, group)
-		DECQ(left)
-	}
-	label("next")
-	nextRow()
-	DECQ(rows)
-	JNZ(ref("row"))
+	loop("row", rows, func() {
+		MOVQ(groups, left)
+		SUBQ(Imm(block/group), left)
+		JL(ref("rest"))
+		label("whole")
+		moveBlock()
+		SUBQ(Imm(block/group), left)
+		JGE(ref("whole"))
+		label("rest")
+		ADDQ(Imm(block/group), left)
+		for g := range block/group - 1 {
+			TESTQ(left, left)
+			JZ(ref("next"))
+			moveAll(g*group, group)
+			DECQ(left)
+		}
+		label("next")
+		for _, op := range operands {
+			ADDQ(op.pitch, op.base)
+			MOVQ(op.base, op.at)
+		}
+	})
 	label("done")
 }
-
-type rowOperand struct{ base, at, pitch reg.Register }
 
 // sums makes a function that adds a run's vectors to the lanes, which are in registers. It
 // prefetches into the second level if ahead is not 0: the line ahead of every second line. Hardware
@@ -173,35 +201,29 @@ func (l level) sums(of, as string, lanesBytes int, add func(at Mem, vector int))
 	code := func(asks bool) {
 		var ahead reg.Register
 		if asks {
-			ahead = Load(Param("ahead"), GP64())
+			ahead = arg("ahead")
 		}
-		lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
-		pitch, at := Load(Param("pitch"), GP64()), GP64()
-		for i := range lanesBytes / l.width {
-			VMOVUPS(Mem{Base: lanes, Disp: i * l.width}, l.vector(i))
+		lanes, x := arg("lanes"), loadRun("x", "pitch")
+		held := l.vector[:lanesBytes/l.width]
+		for i, v := range held {
+			VMOVUPS(at(lanes, i*l.width), v)
 		}
-		MOVQ(x, at)
-		rowLoop(func(off, n int) {
-			for o := off; o < off+n; o += l.width {
-				if asks && o%(2*group) == 0 {
-					PREFETCHT1(Mem{Base: at, Index: ahead, Scale: 1, Disp: o})
-				}
-				add(Mem{Base: at, Disp: o}, o/l.width)
+		l.runs(func(off int) {
+			if asks && off%(2*group) == 0 {
+				PREFETCHT1(Mem{Base: x.at, Index: ahead, Scale: 1, Disp: off})
 			}
-		}, func(bytes Op) { ADDQ(bytes, at) }, func() {
-			ADDQ(pitch, x)
-			MOVQ(x, at)
-		}, []rowOperand{{x, at, pitch}})
-		for i := range lanesBytes / l.width {
-			VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
+			add(at(x.at, off), off/l.width)
+		}, x)
+		for i, v := range held {
+			VMOVUPS(v, at(lanes, i*l.width))
 		}
 		end()
 	}
-	ahead := Load(Param("ahead"), GP64())
+	ahead := arg("ahead")
 	TESTQ(ahead, ahead)
-	JNZ(LabelRef("asks"))
+	JNZ(ref("asks"))
 	code(false)
-	Label("asks")
+	label("asks")
 	variant = "Asks"
 	code(true)
 	variant = ""
@@ -209,56 +231,40 @@ func (l level) sums(of, as string, lanesBytes int, add func(at Mem, vector int))
 
 // add has 16 sums of AVX2 or 8 of AVX-512, so that additions do not wait for each other.
 func (l level) add(of string, add func(m, v Op)) {
-	l.sums(of, "", block, func(at Mem, i int) { add(at, l.vector(i)) })
+	l.sums(of, "", block, func(at Mem, i int) { add(at, l.vector[i]) })
 }
 
 // addNarrow adds 16-bit elements, widened to float32.
-func (l level) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
-	sums := block / 2 / l.width
+func (l level) addNarrow(of string, widen func(v, wide Op)) {
+	sums := l.vector[:block/2/l.width]
 	l.sums(of, ", as float32,", block/2, func(at Mem, k int) {
-		v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1), l.vector(sums+3*(k%2)+2)
+		free := l.vector[len(sums)+3*(k%2):]
+		v, low, high := free[0], free[1], free[2]
 		VMOVUPS(at, v)
-		half := l.half(v)
+		half := v.AsX()
+		if l.width == 64 {
+			half = v.AsY()
+		}
 		widen(half, low)
-		l.upper(v, half)
+		if l.width == 64 {
+			VEXTRACTF64X4(Imm(1), v, half)
+		} else {
+			VEXTRACTF128(Imm(1), v, half)
+		}
 		widen(half, high)
-		VADDPS(low, l.vector(2*k%sums), l.vector(2*k%sums))
-		VADDPS(high, l.vector((2*k+1)%sums), l.vector((2*k+1)%sums))
+		for i, wide := range []Op{low, high} {
+			sum := sums[(2*k+i)%len(sums)]
+			VADDPS(wide, sum, sum)
+		}
 	})
-}
-
-func (l level) half(v reg.VecPhysical) reg.VecPhysical {
-	all, halves := ymm, xmm
-	if l.width == 64 {
-		all, halves = zmm[:16], ymm
-	}
-	return halves[slices.Index(all, v)]
-}
-
-func (l level) upper(v, half reg.VecPhysical) {
-	if l.width == 64 {
-		VEXTRACTF64X4(Imm(1), v, half)
-		return
-	}
-	VEXTRACTF128(Imm(1), v, half)
 }
 
 func fill(l level) {
 	function("fill"+l.name, "func(dst *byte, value uint64, groups, rows, pitch int)",
 		"writes each of the rows of groups of 64 B once.")
-	dst := Load(Param("dst"), GP64())
-	VPBROADCASTQ(NewParamAddr("value", 8), l.vector(0))
-	pitch := Load(Param("pitch"), GP64())
-	at := GP64()
-	MOVQ(dst, at)
-	rowLoop(func(off, n int) {
-		for o := off; o < off+n; o += l.width {
-			VMOVUPS(l.vector(0), Mem{Base: at, Disp: o})
-		}
-	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
-		ADDQ(pitch, dst)
-		MOVQ(dst, at)
-	}, []rowOperand{{dst, at, pitch}})
+	VPBROADCASTQ(NewParamAddr("value", 8), l.vector[0])
+	dst := loadRun("dst", "pitch")
+	l.runs(func(off int) { VMOVUPS(l.vector[0], at(dst.at, off)) }, dst)
 	end()
 }
 
@@ -267,23 +273,12 @@ func copyRuns(l level) {
 	function("copy"+l.name, "func(dst, src *byte, groups, rows, dstPitch, srcPitch, past int)",
 		"reads and writes each of the rows of groups of 64 B once.")
 	stores(func(past bool) {
-		dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
-		dstPitch, srcPitch := Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
-		to, from := GP64(), GP64()
-		MOVQ(dst, to)
-		MOVQ(src, from)
-		rowLoop(func(off, n int) {
-			for o := off; o < off+n; o += l.width {
-				v := l.vector(o / l.width)
-				VMOVUPS(Mem{Base: from, Disp: o}, v)
-				store(past, v, Mem{Base: to, Disp: o})
-			}
-		}, func(bytes Op) { ADDQ(bytes, to); ADDQ(bytes, from) }, func() {
-			ADDQ(dstPitch, dst)
-			ADDQ(srcPitch, src)
-			MOVQ(dst, to)
-			MOVQ(src, from)
-		}, []rowOperand{{dst, to, dstPitch}, {src, from, srcPitch}})
+		dst, src := loadRun("dst", "dstPitch"), loadRun("src", "srcPitch")
+		l.runs(func(off int) {
+			v := l.vector[off/l.width]
+			VMOVUPS(at(src.at, off), v)
+			store(past, v, at(dst.at, off))
+		}, dst, src)
 		end()
 	})
 }
@@ -307,12 +302,11 @@ func end() {
 func askLines() {
 	TEXT("askLines", NOSPLIT, "func(asked uintptr, lines int)")
 	Doc("askLines asks for adjacent lines. It never faults, whatever lies there.")
-	asked, lines := Load(Param("asked"), GP64()), Load(Param("lines"), GP64())
-	Label("line")
-	PREFETCHT1(Mem{Base: asked})
-	ADDQ(Imm(group), asked)
-	DECQ(lines)
-	JNZ(LabelRef("line"))
+	asked := arg("asked")
+	loop("line", arg("lines"), func() {
+		PREFETCHT1(at(asked, 0))
+		ADDQ(Imm(group), asked)
+	})
 	RET()
 }
 
