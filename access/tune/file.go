@@ -62,6 +62,26 @@ func (c Calibration) Of(identity string) bool {
 	return true
 }
 
+// A Tuner says how the vector kernels are tuned to this CPU.
+type Tuner struct {
+	File string // that keeps a calibration; "" for none
+	Anew bool   // calibrate whatever the file says
+	Off  bool   // leave the kernels at their defaults, the same on every CPU
+}
+
+// Load tunes the kernels as the file says, and reports whether it did. The file may be missing,
+// unreadable, or of another CPU or other kernels.
+func Load(file, identity string) (c Calibration, kept bool) {
+	text, err := strict.ReadKept(file)
+	if err == nil {
+		c, err = Parse(file, text)
+	}
+	if kept = err == nil && c.Of(identity); kept {
+		c.Apply()
+	}
+	return c, kept
+}
+
 // Apply tunes the kernel sets.
 func (c Calibration) Apply() {
 	for _, s := range kernel.All() {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
@@ -202,7 +203,7 @@ func (f *checkFlags) compareTexts(oldText, text []byte) (*check.Report, error) {
 // tooFew warns if --count gives too few samples to compare any time. If times are required, it
 // returns the failing report.
 func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
-	text, err := run.Expected(&results.Set{})
+	text, err := run.Expected(&results.Set{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -252,12 +253,17 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.leaveOut(c, old, s); err != nil {
-		return nil, nil, err
-	}
-	expected, err := s.Expected(old)
+	whole, err := f.whole()
 	if err != nil {
 		return nil, nil, err
+	}
+	all := len(old.Results)
+	expected, err := s.Expected(old, whole)
+	if err != nil {
+		return nil, nil, err
+	}
+	if left := all - len(old.Results); left > 0 {
+		c.note("--quick leaves out %d of the %d results of %s", left, all, f.baseline)
 	}
 	report, err := f.compare(old, thisRun, expected)
 	if err == nil && len(report.Comparisons) == 0 && len(report.Vanished) > 0 {
@@ -289,15 +295,16 @@ func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	}
 	defer file.Discard()
 	var text bytes.Buffer
+	records := 0
 	if err = f.tune(c, s); err == nil {
 		var warnings []string
-		warnings, err = s.Write(c.ctx, &text, c.meter)
+		records, warnings, err = s.Write(c.ctx, &text, c.meter)
 		err = atFlag(err)
 		tell(c, warnings)
 	}
 	var fault error // of the file
 	so := "nothing is compared or kept"
-	if s.Done() > 0 {
+	if records > 0 {
 		if fault = file.put(text.Bytes()); fault == nil && f.out != "" {
 			so = "nothing is compared, and " + f.out + " keeps the samples that were finished"
 		}
@@ -308,22 +315,15 @@ func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	return text.Bytes(), errors.Join(err, fault)
 }
 
-// leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.
-func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) error {
+// whole returns the suite with what --quick omits, which a baseline may have. It is nil without.
+func (f *checkFlags) whole() ([]access.Comparison, error) {
 	if !f.suiteOf.quick {
-		return nil
+		return nil, nil
 	}
 	whole := f.suiteOf
 	whole.quick = false
 	suite, _, err := whole.read()
-	if err != nil {
-		return err
-	}
-	all := len(old.Results)
-	if left := s.LeaveOut(old, suite); left > 0 {
-		c.note("--quick leaves out %d of the %d results of %s", left, all, f.baseline)
-	}
-	return nil
+	return suite, err
 }
 
 // baselineGeometry takes the baseline's caches, except where flags are given.

@@ -20,6 +20,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/session/turns"
+	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -39,8 +40,8 @@ type runFlags struct {
 	ab       string // an older program
 	abOut    string
 	timeOnly bool
-	tuner    session.Tuner
-	shard    parsed[session.Shard]
+	tuner    tune.Tuner
+	shard    parsed[node.Shard]
 	labels   []string
 	threads  threadFlags
 	raw      bool // print lines of results, not a table
@@ -229,15 +230,15 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 	if f.out != "" {
 		out = io.MultiWriter(file, mute{to})
 	}
-	warnings, err := s.Write(c.ctx, out, c.meter)
+	records, warnings, err := s.Write(c.ctx, out, c.meter)
 	err = atFlag(err)
 	kept := f.out
-	if s.Done() > 0 {
+	if records > 0 {
 		if fault := file.Commit(); fault != nil {
 			err, kept = errors.Join(err, fault), ""
 		}
 	}
-	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && s.Done() > 0 {
+	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && records > 0 {
 		switch {
 		case kept != "":
 			err = fmt.Errorf("%w, which %s keeps", err, kept)
@@ -245,7 +246,7 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 			err = fmt.Errorf("%w, which are printed", err)
 		}
 	}
-	if lines.Len() > 0 && s.Done() > 0 {
+	if lines.Len() > 0 && records > 0 {
 		note := "results: not saved: use -o FILE"
 		if kept != "" {
 			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, quoted(kept))
@@ -316,8 +317,8 @@ func (f *runFlags) addShard(flags *pflag.FlagSet) {
 			"-col host and bench report --by host compare; may be repeated")
 }
 
-func parseShard(text string) (session.Shard, error) {
-	return session.ParseShard(text, os.Getenv)
+func parseShard(text string) (node.Shard, error) {
+	return node.ParseShard(text, os.Getenv)
 }
 
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {

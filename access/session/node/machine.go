@@ -1,6 +1,5 @@
 // Package node is the program's own and promises nothing. It says what a run records of the machine
-// that it runs on: its CPU, memory and limits, and what else the machine did. It is the program's
-// own and promises nothing.
+// that it runs on: its CPU, memory and limits, what else the machine did, and its share of the run.
 package node
 
 import (
@@ -17,6 +16,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/stridebench/stridebench/results/show"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // A Fact is one property of the machine, with its source.
@@ -45,8 +45,9 @@ type Machine struct {
 	Turbo     string   // "on", "off", or "" if unknown
 }
 
-// ThisMachine asks Go, cpuid and, on Linux, /proc, the control group, and sysfs.
-func ThisMachine() Machine {
+// ThisMachine asks Go, cpuid and, on Linux, /proc, the control group, and sysfs. On Linux, an arm64
+// CPU has no brand string; it gets the name of the pinned CPUs' core from cpu.Name.
+func ThisMachine(pinned ...int) Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
 		CPU: strings.Join(strings.Fields(cpuid.CPU.BrandName), " "), CPUFrom: "cpuid",
@@ -57,9 +58,16 @@ func ThisMachine() Machine {
 		defer f.Close()
 		m.Memory, m.Available = parseMeminfo(f)
 	}
+	m.named(cpu.Name(pinned...))
 	m.setLimits(os.DirFS("/"))
 	m.setFrequency()
 	return m
+}
+
+func (m *Machine) named(core string) {
+	if m.CPU == "" && core != "" {
+		m.CPU, m.CPUFrom = core, "midr"
+	}
 }
 
 const meminfo = "/proc/meminfo"
