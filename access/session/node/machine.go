@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -96,38 +97,27 @@ func parseMeminfo(r io.Reader) (total, available int) {
 
 // Facts returns the known facts, with their sources.
 func (m Machine) Facts() []Fact {
-	facts := []Fact{
-		{"goos", m.GOOS, "go"},
-		{"goarch", m.GOARCH, "go"},
-		{"goversion", m.GoVersion, "go"},
-		{"cpus", strconv.Itoa(m.CPUs), "go"},
+	bytes := func(n int) string {
+		if n <= 0 {
+			return ""
+		}
+		return show.Bytes(n)
 	}
-	if m.CPU != "" {
-		facts = append(facts, Fact{"cpu", m.CPU, m.CPUFrom})
-	}
-	if m.Hypervisor != "" {
-		facts = append(facts, Fact{"hypervisor", m.Hypervisor, "cpuid"})
-	}
+	quota, limit := "", ""
 	if m.CPUQuota > 0 {
-		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), cpuLimit})
-	}
-	if m.Memory > 0 {
-		facts = append(facts, Fact{"memory", show.Bytes(m.Memory), meminfo})
+		quota = fmt.Sprintf("%.4g CPUs", m.CPUQuota)
 	}
 	if m.LimitFrom != "" {
-		facts = append(facts, Fact{"memory limit", show.Bytes(m.MemoryLimit), m.LimitFrom})
+		limit = show.Bytes(m.MemoryLimit)
 	}
-	if m.Available > 0 {
-		facts = append(facts, Fact{"memory available", show.Bytes(m.Available),
-			cmp.Or(m.LimitFrom, meminfo)})
-	}
-	if len(m.Governors) > 0 {
-		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})
-	}
-	if m.Turbo != "" {
-		facts = append(facts, Fact{"turbo", m.Turbo, "sysfs"})
-	}
-	return facts
+	return slices.DeleteFunc([]Fact{
+		{"goos", m.GOOS, "go"}, {"goarch", m.GOARCH, "go"}, {"goversion", m.GoVersion, "go"},
+		{"cpus", strconv.Itoa(m.CPUs), "go"}, {"cpu", m.CPU, m.CPUFrom},
+		{"hypervisor", m.Hypervisor, "cpuid"}, {"cpu quota", quota, cpuLimit},
+		{"memory", bytes(m.Memory), meminfo}, {"memory limit", limit, m.LimitFrom},
+		{"memory available", bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)},
+		{"governor", strings.Join(m.Governors, " "), "sysfs"}, {"turbo", m.Turbo, "sysfs"},
+	}, func(f Fact) bool { return f.Value == "" })
 }
 
 // Load returns the load averages over 1, 5 and 15 minutes, "" if unknown.
