@@ -13,7 +13,7 @@ import (
 // extrapolated. Their number is a multiple of the period in which every operand starts a new line.
 // Reuse around the sample and across passes follows from footprints: as under LRU, a level hits if
 // a round of the loop touches no more lines than it holds. Measured shares replace LRU for working
-// sets slightly larger than a level.
+// sets about as large as a level.
 //
 // The last of three or more levels counts by footprint alone. Many CPUs choose its sets by a hash
 // of the address, so strides cause no conflict sets (Maurice et al., "Reverse Engineering Intel
@@ -40,27 +40,24 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	return walks, nil
 }
 
-// serve scales the misses of level i by the measured share. It applies to passes larger than the
-// level that miss each line about once.
+// serve takes the measured share of misses for level i: of all its misses if the pass is larger than
+// the level, and else of the lines that the level before misses.
 func (m Model) serve(walks []Counted, i int, l simcache.Level) {
-	lines, missed := 0.0, 0.0
+	bytes := 0.0
 	for _, w := range walks {
-		lines += footprint(w.Nest, l.Line)
-		for _, r := range w.Misses {
-			missed += r.Levels[i]
-		}
+		bytes += footprint(w.Nest, l.Line) * float64(l.Line)
 	}
-	bytes := lines * float64(l.Line)
 	share, known := m.missing(i, bytes)
-	if !known || bytes <= float64(l.Size) || missed > onceEach*lines {
+	if !known {
 		return
 	}
 	for _, w := range walks {
 		for _, r := range w.Misses {
-			r.Levels[i] *= share
+			if bytes > float64(l.Size) {
+				r.Levels[i] *= share
+			} else if i > 0 {
+				r.Levels[i] = max(r.Levels[i], share*r.Levels[i-1])
+			}
 		}
 	}
 }
-
-// onceEach is the most misses per line that still count as one.
-const onceEach = 1.05

@@ -67,21 +67,6 @@ func (t Times) busy(threads int) float64 {
 
 func (m Model) hit() float64 { return m.Times.Hit * max(1, m.busy) }
 
-// Hits returns the ns of n dependent hits in the first level, divided among threads.
-func (m Model) Hits(n float64, threads int) float64 {
-	if threads > 1 {
-		m = m.among(threads)
-	}
-	return n / float64(max(threads, 1)) * m.hit()
-}
-
-// Accesses returns the ns of n accesses in compiled C++ loops that hit the first level, divided
-// among threads.
-func (m Model) Accesses(n float64, threads int) float64 {
-	return m.Hits(n*m.rules().Compiled,
-		threads)
-}
-
 // serving is Times.serving by the undivided levels.
 func (m Model) serving(i int) Level {
 	c := m.Caches

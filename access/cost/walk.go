@@ -27,5 +27,5 @@ func (m Model) Walked(w Walk) float64 {
 		each += near*max(l.Line, cmp.Or(l.Near, apart)) + far*max(l.Line, apart)
 		memory += max(missed, 0) * each
 	}
-	return together(m.Accesses(w.Refs, 1), memory, m.rules().Overlap)
+	return together(w.Refs*m.rules().Compiled*m.hit(), memory, m.rules().Overlap)
 }

@@ -233,28 +233,13 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:
-		t.cut(t.counted(sigs), err)
+		t.cut(err)
 	}
 	return nil
 }
 
-func (t *trace) cut(calls int, err error) {
-	t.warn("cut short or broken after %s (%s); the rest is unknown",
-		explain.Counted(calls, "call"), plain(err))
-}
-
-// counted returns how many calls bill.add counts of the file.
-func (t *trace) counted(sigs *signatures) int {
-	n := 0
-	for i := range t.calls.Len() {
-		if !sigs.all[t.calls.at(i).signature].stretch {
-			n++
-		}
-	}
-	for _, s := range t.skipped {
-		n += s.Calls
-	}
-	return n
+func (t *trace) cut(err error) {
+	t.warn("cut short or broken (%s); the calls before are counted", plain(err))
 }
 
 func unreadable(err error) error { return fmt.Errorf("it cannot be read: %s", plain(err)) }

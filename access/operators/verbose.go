@@ -44,7 +44,7 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor " +
 			"lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:
-		t.cut(t.calls.Len(), err)
+		t.cut(err)
 	}
 	return nil
 }

@@ -44,8 +44,6 @@ func (s *sampler) apart(m *Machine) error {
 	}
 	measure := func(specs []access.Spec, share float64, pages access.Pages) ([]float64, error) {
 		if len(specs) == 0 {
-			s.done += share * apartShare
-			s.progress(0)
 			return nil, nil
 		}
 		return s.least(specs, 10, share*apartShare, pages, nil)

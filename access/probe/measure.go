@@ -92,6 +92,8 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		}
 	}
 	m.simulate(o)
+	s.done = 1 // with the stages that this machine lacks
+	s.progress(0)
 	return m, nil
 }
 
@@ -272,7 +274,6 @@ func (s *sampler) bandwidth(m *Machine) error {
 			}
 		}
 		if specs[0].Threads == 1 {
-			s.done += share
 			continue
 		}
 		ns, err := s.moment(1, specs, 10, share, s.pages, nil)
@@ -286,10 +287,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 	if len(s.Workers) > 1 {
 		m.Threads = len(s.Workers)
 	}
-	s.progress(0)
 	if m.Memory == (Speed{}) {
-		s.done += streamsShare / bandwidthTimes
-		s.progress(0)
 		return nil
 	}
 	return s.streams(m)

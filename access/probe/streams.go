@@ -40,8 +40,6 @@ func (s *sampler) streams(m *Machine) error {
 				return err
 			}
 			of.All = elems * ns[0]
-		} else {
-			s.done += .4 * share
 		}
 		now = append(now, of)
 	}

@@ -27,8 +27,6 @@ func (s *sampler) tiles(m *Machine) error {
 	largest := tileSides[len(tileSides)-1]
 	if m.Memory == (Speed{}) || copyingTiles(s.MaxSize, access.Row, largest,
 		largest).Shape[0] < largest {
-		s.done += tilesShare
-		s.progress(0)
 		return nil
 	}
 	var specs []access.Spec

@@ -55,17 +55,24 @@ func (s *Session) Only(names map[string]bool) {
 // Expected returns a results file with all that the session could add to a comparison with a
 // baseline: names that both have, in the baseline's units, and names that only the session has. It
 // is from this machine and these caches. If comparing with it finds nothing, the session need not
-// run.
-func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
+// run. Before, it removes from the baseline the benchmarks of the whole suite that the session lacks
+// on purpose, unless that would remove all.
+func (s *Session) Expected(baseline *results.Set, whole []access.Comparison) ([]byte, error) {
 	if err := baseline.CheckValues(); err != nil {
 		return nil, err
+	}
+	own, all, done := namesOf(s.Comparisons), namesOf(whole), map[string]bool{}
+	if kept := slices.DeleteFunc(slices.Clone(baseline.Results), func(r *benchfmt.Result) bool {
+		name := r.Name.String()
+		return all[name] && !own[name]
+	}); len(kept) > 0 {
+		baseline.Results = kept
 	}
 	var text bytes.Buffer
 	w, err := results.NewWriter(&text, s.setup().Config(), nil)
 	if err != nil {
 		return nil, err
 	}
-	own, done := namesOf(s.Comparisons), map[string]bool{}
 	for _, r := range baseline.Results {
 		name := r.Name.String()
 		if done[name] || !own[name] && !slices.ContainsFunc(s.Studies, func(study string) bool {
@@ -94,20 +101,4 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 		}
 	}
 	return text.Bytes(), nil
-}
-
-// LeaveOut removes from a baseline the benchmarks of the whole suite that the session lacks on
-// purpose. It returns the number of removed results. It removes none if it would remove all.
-func (s *Session) LeaveOut(baseline *results.Set, whole []access.Comparison) int {
-	own, all := namesOf(s.Comparisons), namesOf(whole)
-	kept := slices.DeleteFunc(slices.Clone(baseline.Results), func(r *benchfmt.Result) bool {
-		name := r.Name.String()
-		return all[name] && !own[name]
-	})
-	left := len(baseline.Results) - len(kept)
-	if len(kept) == 0 {
-		return 0
-	}
-	baseline.Results = kept
-	return left
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/stridebench/stridebench/access"
@@ -36,10 +37,11 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		refs, _ := r.Value("D-refs/op")
-		misses, _ := r.Value("D1-misses/op")
-		_, timed := r.Value("ns/op")
-		fmt.Println(r.Name, "refs", refs, "D1 misses", misses, "timed", timed)
+		for _, v := range r.Values {
+			if strings.HasPrefix(v.Unit, "D") { // others are ns/op, B/s and so on
+				fmt.Println(r.Name, v.Value, v.Unit)
+			}
+		}
 	}
 
 	// 4. Warnings say what makes the times doubtful, if anything does.
@@ -47,6 +49,8 @@ func Example() {
 		fmt.Fprintln(os.Stderr, w)
 	}
 	// Unordered output:
-	// Mine/order=row refs 262144 D1 misses 16384 timed true
-	// Mine/order=col refs 262144 D1 misses 262144 timed true
+	// Mine/order=row 262144 D-refs/op
+	// Mine/order=row 16384 D1-misses/op
+	// Mine/order=col 262144 D-refs/op
+	// Mine/order=col 262144 D1-misses/op
 }

@@ -35,16 +35,6 @@ type Record struct {
 	Sample bool
 }
 
-// Value returns the value in a unit such as ns/op, if the record has one.
-func (r Record) Value(unit string) (value float64, known bool) {
-	for _, v := range r.Values {
-		if v.Unit == unit {
-			return v.Value, true
-		}
-	}
-	return 0, false
-}
-
 type report struct {
 	counts    [][]access.Counts               // simulated, of each pattern of each comparison
 	predicted [][]float64                     // ns of a pass, by the cost model
@@ -319,9 +309,6 @@ func (s *Session) study(name string, remarks []string, yield func(Record) bool) 
 	return nil
 }
 
-// Done returns the number of records that a run yielded.
-func (s *Session) Done() int { return s.done }
-
 // Warnings returns what makes a run's times doubtful. Each warning is a line that begins with its
 // kind, such as "drift: ...".
 func (s *Session) Warnings() []string {
@@ -361,28 +348,28 @@ func (s *Session) ladder() []noise.Rung {
 }
 
 // Write runs the session and writes a results file: a head, a line for each record, and comments on
-// the whole run, even if unfinished. It reports to progress unless nil, and returns Warnings. If no
-// record was written (see Done), the output is incomplete.
-func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string,
-	err error) {
+// the whole run, even if unfinished. It reports to progress unless nil. It returns Warnings and the
+// number of records. If that is 0, the output is incomplete.
+func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (records int,
+	warnings []string, err error) {
 	s.progress = progress
 	s.begin()
 	config, comments := s.head()
 	comments = append(comments, results.Pair{Key: "counters", Value: s.note})
 	w, err := results.NewWriter(out, config, comments)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	for r, err := range s.Run(ctx) {
 		if err == nil {
 			err = write(w, r)
 		}
 		if err != nil {
-			return s.unfinished(w), err
+			return s.done, s.unfinished(w), err
 		}
 	}
 	warnings, err = s.finish(w)
-	return warnings, errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results",
+	return s.done, warnings, errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results",
 		keys.End, s.done)))
 }
 

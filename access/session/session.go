@@ -136,7 +136,7 @@ func (p Plan) Prepare() (*Session, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	s := &Session{Plan: p, machine: ThisMachine(p.CPUs...), detected: cpu.Caches(p.CPUs...),
+	s := &Session{Plan: p, machine: node.ThisMachine(p.CPUs...), detected: cpu.Caches(p.CPUs...),
 		patterns: make([][]access.Pattern, len(p.Comparisons))}
 	if p.Caches.Levels == nil {
 		s.Plan.Caches = cpu.Choose(s.detected)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/session/node"
 )
 
 // TestTake: the shares of some of the quick suite are all of it, each comparison whole and in
@@ -28,7 +29,7 @@ func TestTake(t *testing.T) {
 		var places []int
 		names := map[string]bool{}
 		for i := range n {
-			share, err := plan.Take(Shard{i + 1, n})
+			share, err := plan.Take(node.Shard{Index: i + 1, Of: n})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,15 +59,15 @@ func TestTake(t *testing.T) {
 			t.Errorf("%d shards have %d benchmarks of %d", n, len(names), len(namesOf(plan.Comparisons)))
 		}
 	}
-	if all, err := plan.Take(Shard{}); err != nil || len(all.Comparisons) != len(plan.Comparisons) || all.part.shard != (Shard{}) {
+	if all, err := plan.Take(node.Shard{}); err != nil || len(all.Comparisons) != len(plan.Comparisons) || all.part.shard != (node.Shard{}) {
 		t.Errorf("of no shard: %v", err)
 	}
-	for _, bad := range []Shard{{3, 2}, {0, 2}, {-1, -1}} {
+	for _, bad := range []node.Shard{{Index: 3, Of: 2}, {Of: 2}, {Index: -1, Of: -1}} {
 		if _, err := plan.Take(bad); err == nil || !strings.Contains(err.Error(), "want the first number from 1") {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
-	if _, err := plan.Take(Shard{1, len(times) + 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want at most %d shards", len(times))) {
+	if _, err := plan.Take(node.Shard{Index: 1, Of: len(times) + 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want at most %d shards", len(times))) {
 		t.Errorf("more shards than comparisons: %v", err)
 	}
 }
@@ -87,37 +88,4 @@ func TestDivide(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestShardOf(t *testing.T) {
-	for _, c := range []struct{ environment, want string }{
-		{"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_STEP=1", "3/8"},
-		{"SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=7", "1/8"},
-		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=3", "3/3"},
-		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7", "the Slurm array has 2 tasks from 3 to 7"},
-		{"SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=3", "SLURM_ARRAY_TASK_MIN is not set"},
-		{"JOB_COMPLETION_INDEX=4 JOB_COMPLETIONS=5", "5/5"},
-		{"JOB_COMPLETION_INDEX=5 JOB_COMPLETIONS=5", `"6/5": want i/n`},
-		{"JOB_COMPLETION_INDEX=x JOB_COMPLETIONS=5", `JOB_COMPLETION_INDEX="x": want a number`},
-		{"JOB_COMPLETION_INDEX=4", "no array is known here: want SLURM_ARRAY_TASK_ID"},
-	} {
-		environment := map[string]string{}
-		for field := range strings.FieldsSeq(c.environment) {
-			key, value, _ := strings.Cut(field, "=")
-			environment[key] = value
-		}
-		s, err := ParseShard("auto", func(key string) string { return environment[key] })
-		got := s.String()
-		if err != nil {
-			got = err.Error()
-		}
-		if !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: %s, want %s", c.environment, got, c.want)
-		}
-	}
-	for _, wrong := range []string{"", "3", "0/3", "4/3", "-1/3", "1/9999999", "a/b"} {
-		if s, err := ParseShard(wrong, nil); err == nil {
-			t.Errorf("%q is the shard %v", wrong, s)
-		}
-	}
 }

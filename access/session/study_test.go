@@ -79,6 +79,10 @@ func steady(t *testing.T, s study, g simcache.Geometry) simcache.Counts {
 }
 
 func misses(r Record, unit string) float64 {
-	value, _ := r.Value(unit)
-	return value
+	for _, v := range r.Values {
+		if v.Unit == unit {
+			return v.Value
+		}
+	}
+	return 0
 }

@@ -126,7 +126,7 @@ func TestThreadedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if _, err := s.Write(context.Background(), &out, nil); err != nil {
+	if _, _, err := s.Write(context.Background(), &out, nil); err != nil {
 		t.Fatal(err)
 	}
 	set, err := results.Parse("run.txt", []byte(out.String()))

@@ -58,7 +58,7 @@ func TestTuneCore(t *testing.T) {
 			s := &Session{Plan: plan, machine: node.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
 			s.CPUs = []int{w.CPU}
 			ctx := &watched{Context: context.Background()}
-			_, err := s.Tune(ctx, Tuner{File: file})
+			_, err := s.Tune(ctx, tune.Tuner{File: file})
 			if interrupted := errors.As(err, new(Interrupted)); interrupted != c.anew {
 				t.Errorf("%v: calibrated anew: %t, %v", c.caches, interrupted, err)
 			}

@@ -14,64 +14,41 @@ type measured struct {
 	sample    access.Sample
 }
 
-// lineValues are the values of a result line, if known: all of results.Units, in order.
-var lineValues = []struct {
+// values returns the known values of a result line, in the order of results.Units.
+func (m *measured) values() (all []results.Value) {
+	add := func(unit string, value float64) {
+		all = append(all, results.Value{Value: value, Unit: unit})
+	}
+	ns := m.sample.PerPass
+	add("ns/op", ns)
+	add("ns/elem", ns/float64(m.pattern.Elems))
+	add("B/s", float64(m.pattern.Bytes)/ns*1e9)
+	if c := m.counts; c != nil {
+		add("D-refs/op", float64(c.Refs()))
+		add("D1-misses/op", float64(c.D1Misses()))
+		if c.Uncounted == "" {
+			add("LL-misses/op", float64(c.LLMisses()))
+		}
+		if m.tlb {
+			add("TLB-misses/op", float64(c.TLBMisses))
+		}
+	}
+	if m.predicted > 0 {
+		add(results.PredictedUnit, m.predicted)
+	}
+	for _, hw := range counted {
+		if n, known := m.sample.Events[hw.event]; known {
+			add(hw.unit, n)
+		}
+	}
+	return all
+}
+
+var counted = []struct {
 	unit  string
-	value func(m *measured) (value float64, known bool)
+	event counters.Event
 }{
-	{"ns/op", func(m *measured) (float64, bool) { return m.sample.PerPass, true }},
-	{"ns/elem", func(m *measured) (float64, bool) {
-		return m.sample.PerPass / float64(m.pattern.Elems), true
-	}},
-	{"B/s", func(m *measured) (float64, bool) {
-		return float64(m.pattern.Bytes) / m.sample.PerPass * 1e9, true
-	}},
-	{"D-refs/op", simulated(access.Counts.Refs)},
-	{"D1-misses/op", simulated(access.Counts.D1Misses)},
-	{"LL-misses/op", func(m *measured) (float64, bool) {
-		if m.counts == nil || m.counts.Uncounted != "" {
-			return 0, false
-		}
-		return float64(m.counts.LLMisses()), true
-	}},
-	{"TLB-misses/op", func(m *measured) (float64, bool) {
-		if !m.tlb {
-			return 0, false
-		}
-		return float64(m.counts.TLBMisses), true
-	}},
-	{results.PredictedUnit, func(m *measured) (float64, bool) {
-		return m.predicted, m.predicted > 0
-	}},
-	{"hw-L1d-misses/op", counted(counters.L1DMisses)},
-	{"hw-LLC-misses/op", counted(counters.LLCMisses)},
-	{"hw-dTLB-misses/op", counted(counters.DTLBMisses)},
-	{"hw-instructions/op", counted(counters.Instructions)},
-	{"hw-cycles/op", counted(counters.Cycles)},
-}
-
-func simulated(count func(access.Counts) uint64) func(m *measured) (float64, bool) {
-	return func(m *measured) (float64, bool) {
-		if m.counts == nil {
-			return 0, false
-		}
-		return float64(count(*m.counts)), true
-	}
-}
-
-func counted(e counters.Event) func(m *measured) (float64, bool) {
-	return func(m *measured) (float64, bool) {
-		n, known := m.sample.Events[e]
-		return n, known
-	}
-}
-
-func (m *measured) values() []results.Value {
-	var values []results.Value
-	for _, v := range lineValues {
-		if value, known := v.value(m); known {
-			values = append(values, results.Value{Value: value, Unit: v.unit})
-		}
-	}
-	return values
+	{"hw-L1d-misses/op", counters.L1DMisses}, {"hw-LLC-misses/op", counters.LLCMisses},
+	{"hw-dTLB-misses/op", counters.DTLBMisses}, {"hw-instructions/op", counters.Instructions},
+	{"hw-cycles/op", counters.Cycles},
 }

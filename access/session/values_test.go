@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -54,8 +55,10 @@ func TestGoTool(t *testing.T) {
 // that of studies.
 func TestLineValues(t *testing.T) {
 	var units []string
-	for _, v := range lineValues {
-		units = append(units, v.unit)
+	m := measured{counts: &access.Counts{}, tlb: true, predicted: 1}
+	m.sample.Events = map[counters.Event]float64{counters.L1DMisses: 1, counters.LLCMisses: 1, counters.DTLBMisses: 1, counters.Instructions: 1, counters.Cycles: 1}
+	for _, v := range m.values() {
+		units = append(units, v.Unit)
 	}
 	var want []string
 	for _, u := range results.Units {

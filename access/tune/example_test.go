@@ -10,13 +10,9 @@ import (
 
 // Read what a calibration found (tune.Measure makes one, in less than two seconds).
 func Example() {
-	c, err := tune.Parse("kernels.yaml", []byte(`
-version: 8
-cpu: amd64 Some CPU
-date: 2026-01-01T00:00:00Z
-sets:
-  avx512: {runs: 8MiB, tiles: 2MiB, narrow: never, blocks: never, ahead: 4, reads: never, reads-ahead: 16KiB}
-`))
+	c, err := tune.Parse([]byte(`{"Version": 9, "CPU": "amd64 Some CPU", "Date": "2026-01-01T00:00:00Z",
+"Sets": {"avx512": {"Runs": 8388608, "Tiles": 2097152, "Narrow": 9223372036854775807,
+"Blocks": 9223372036854775807, "Ahead": 4, "Reads": 9223372036854775807, "ReadsAhead": 16384}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return

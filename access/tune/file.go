@@ -1,21 +1,15 @@
 package tune
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/stridebench/stridebench/access/kernel"
-	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -29,7 +23,7 @@ type Calibration struct {
 
 // version is the version of the kernels and of their measurement. Calibrations of others do not
 // apply.
-const version = 8
+const version = 9
 
 // Identity returns a string for this CPU. Brand names may be shared, so it adds family, model and
 // stepping, if known, and the stated caches. Caches distinguish kinds of cores of one machine.
@@ -61,6 +55,26 @@ func (c Calibration) Of(identity string) bool {
 	return true
 }
 
+// A Tuner says how the vector kernels are tuned to this CPU.
+type Tuner struct {
+	File string // that keeps a calibration; "" for none
+	Anew bool   // calibrate whatever the file says
+	Off  bool   // leave the kernels at their defaults, the same on every CPU
+}
+
+// Load tunes the kernels as a file says, and reports whether it did. The file may be missing,
+// unreadable, or of another CPU or other kernels.
+func Load(file, identity string) (c Calibration, known bool) {
+	text, err := strict.ReadKept(file)
+	if err == nil {
+		c, err = Parse(text)
+	}
+	if known = err == nil && c.Of(identity); known {
+		c.Apply()
+	}
+	return c, known
+}
+
 // Apply tunes the kernel sets.
 func (c Calibration) Apply() {
 	for _, s := range kernel.All() {
@@ -70,100 +84,30 @@ func (c Calibration) Apply() {
 	}
 }
 
-// The file's structure.
-type (
-	file struct {
-		Version int            `yaml:"version"`
-		CPU     quoted         `yaml:"cpu"`
-		Date    time.Time      `yaml:"date"`
-		Sets    map[string]set `yaml:"sets"`
-	}
-	set struct {
-		Runs       threshold `yaml:"runs"`
-		Tiles      threshold `yaml:"tiles"`
-		Narrow     threshold `yaml:"narrow"`
-		Blocks     threshold `yaml:"blocks"`
-		Ahead      int       `yaml:"ahead"`
-		Reads      threshold `yaml:"reads"`
-		ReadsAhead threshold `yaml:"reads-ahead"`
-	}
-	threshold int
-	quoted    string // always quoted
-)
-
-// MarshalYAML implements yaml.BytesMarshaler.
-func (q quoted) MarshalYAML() ([]byte, error) { return strconv.AppendQuote(nil, string(q)), nil }
-
-const never = "never"
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (t *threshold) UnmarshalYAML(n ast.Node) error {
-	text, err := strict.Scalar(n, "a size such as 8MiB, or never")
-	if err != nil {
-		return err
-	}
-	if text == never {
-		*t = kernel.Never
-		return nil
-	}
-	size, err := simcache.ParseBytes(text)
-	if err != nil {
-		return strict.Refuse(n, err)
-	}
-	*t = threshold(size)
-	return nil
+// A kept calibration is the file's structure.
+type kept struct {
+	Version int
+	Calibration
 }
 
-// MarshalYAML implements yaml.InterfaceMarshaler.
-func (t threshold) MarshalYAML() (any, error) {
-	if t == kernel.Never {
-		return never, nil
+// Parse reads what Format writes.
+func Parse(text []byte) (Calibration, error) {
+	var k kept
+	err := json.Unmarshal(text, &k)
+	if err == nil && k.Version != version {
+		err = fmt.Errorf("of another version of the kernels (%d, want %d)", k.Version, version)
 	}
-	return strict.Size(t).String(), nil
-}
-
-// Parse reads what Format writes. Errors begin with the file's name and say what would be right.
-func Parse(name string, text []byte) (Calibration, error) {
-	var f file
-	doc, err := strict.Decode(name, text, &f)
-	if err != nil {
-		return Calibration{}, err
-	}
-	if f.Version != version {
-		return Calibration{}, doc.Errorf("version",
-			"of another version of the kernels (%d, want %d)", f.Version, version)
-	}
-	c := Calibration{CPU: string(f.CPU), Date: f.Date, Sets: map[string]kernel.Tuning{}}
-	for _, name := range slices.Sorted(maps.Keys(f.Sets)) {
-		s := f.Sets[name]
-		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow),
-			Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads),
-			ReadsAhead: int(s.ReadsAhead)}
-		if _, err := kernel.ByName(name); err != nil {
-			return Calibration{}, doc.Errorf("sets", "%s: %w", name, err)
+	for name, t := range k.Sets {
+		if wrong := t.Check(); err == nil && wrong != nil {
+			err = fmt.Errorf("%s: %w", name, wrong)
 		}
-		if err := t.Check(); err != nil {
-			return Calibration{}, doc.Errorf("sets", "%s: %w", name, err)
-		}
-		c.Sets[name] = t
 	}
-	return c, nil
+	return k.Calibration, err
 }
 
-// Format writes the calibration as Parse reads it.
+// Format writes the calibration in JSON, which is YAML, too.
 func (c Calibration) Format() ([]byte, error) {
-	f := file{Version: version, CPU: quoted(c.CPU), Date: c.Date.UTC().Truncate(time.Second),
-		Sets: map[string]set{}}
-	for name, t := range c.Sets {
-		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow),
-			threshold(t.Blocks), t.Ahead, threshold(t.Reads), threshold(t.ReadsAhead)}
-	}
-	var text bytes.Buffer
-	text.WriteString("# How the vector kernels are tuned on this CPU: the bytes written from " +
-		"which on stores go\n" +
-		"# past the caches, how many tiles ahead lines are asked for, and the bytes read from " +
-		"which\n" +
-		"# on sums ask for them, and how far ahead. 'bench run --calibrate' measures it again.\n")
-	err := yaml.NewEncoder(&text).Encode(f)
-	return text.Bytes(), err
+	c.Date = c.Date.UTC().Truncate(time.Second)
+	text, err := json.MarshalIndent(kept{version, c}, "", "  ")
+	return append(text, '\n'), err
 }

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // FuzzParse: what is read is written and read as the same, and says only what sets can be
-// tuned to; what is not read gives an error with the file.
+// tuned to.
 func FuzzParse(f *testing.F) {
 	c := Calibration{CPU: "a \"CPU\"", Date: time.Unix(1e9, 0), Sets: map[string]kernel.Tuning{"avx2": kernel.Default(), "avx512": {Runs: 1, Tiles: 1, Narrow: 1, Blocks: 1, Reads: 1, ReadsAhead: 1}}}
 	text, err := c.Format()
@@ -18,14 +17,11 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add(bytes.ReplaceAll(text, []byte("never"), []byte("3KiB")))
-	f.Add([]byte("version: 1\ncpu: x\n"))
+	f.Add(bytes.ReplaceAll(text, []byte("33554432"), []byte("3072")))
+	f.Add([]byte(`{"Version": 1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := Parse("f", text)
+		c, err := Parse(text)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f:") {
-				t.Errorf("error %q", err)
-			}
 			return
 		}
 		for name, tuning := range c.Sets {
@@ -37,7 +33,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse("f", first)
+		again, err := Parse(first)
 		if err != nil {
 			t.Fatalf("%v, of\n%s", err, first)
 		}

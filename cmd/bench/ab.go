@@ -73,7 +73,7 @@ func (f *runFlags) childFlags(c call, s *session.Session) []string {
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)
 	}
-	if f.tuner.Off || !f.tuner.Load() { // otherwise every turn would calibrate
+	if f.tuner.Off || !loadKernels() { // otherwise every turn would calibrate
 		flags = append(flags, "--no-calibrate")
 	}
 	if f.pattern.shape.set {

@@ -13,7 +13,7 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/rearrange"
-	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -143,7 +143,7 @@ func (f *adviseFlags) run(c call, q advise.Question) error {
 		return atFlag(err)
 	}
 	if f.time {
-		machine := session.ThisMachine()
+		machine := node.ThisMachine()
 		if err = access.Measurable(a.Naive.Pattern, machine.Available); err == nil {
 			err = a.Time(c.ctx, access.Options{Count: 7, MinTime: time.Millisecond,
 				MaxMemory: machine.Available, Pages: f.pages.value})

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
@@ -213,12 +214,17 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.leaveOut(c, old, s); err != nil {
-		return nil, nil, err
-	}
-	expected, err := s.Expected(old)
+	whole, err := f.whole()
 	if err != nil {
 		return nil, nil, err
+	}
+	all := len(old.Results)
+	expected, err := s.Expected(old, whole)
+	if err != nil {
+		return nil, nil, err
+	}
+	if left := all - len(old.Results); left > 0 {
+		c.note("--quick leaves out %d of the %d results of %s", left, all, f.baseline)
 	}
 	report, err := f.compare(old, thisRun, expected)
 	if err == nil && len(report.Comparisons) == 0 && len(report.Vanished) > 0 {
@@ -245,7 +251,7 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	defer watch(c.ctx, "this pass")()
 	var text bytes.Buffer
-	kept, warnings, fault, err := f.measure(c, s, &text)
+	_, kept, warnings, fault, err := f.measure(c, s, &text)
 	tell(c, warnings)
 	so := "nothing is compared or kept"
 	if kept != "" {
@@ -254,22 +260,15 @@ func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	return text.Bytes(), errors.Join(c.orStopped(err, so), fault)
 }
 
-// leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.
-func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) error {
+// whole returns the suite with what --quick omits, which a baseline may have. It is nil without.
+func (f *checkFlags) whole() ([]access.Comparison, error) {
 	if !f.suiteOf.quick {
-		return nil
+		return nil, nil
 	}
 	whole := f.suiteOf
 	whole.quick = false
 	suite, _, err := whole.read()
-	if err != nil {
-		return err
-	}
-	all := len(old.Results)
-	if left := s.LeaveOut(old, suite); left > 0 {
-		c.note("--quick leaves out %d of the %d results of %s", left, all, f.baseline)
-	}
-	return nil
+	return suite, err
 }
 
 // baselineGeometry takes the baseline's caches, except where flags are given.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/access/probe"
-	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -131,7 +130,7 @@ func (f *machineFlags) run(c call) error {
 	}
 	config := f.geometry.config(caches)
 	list, tlb := cpu.JSON(caches)
-	shown := machineJSON{append([]node.Fact{}, session.ThisMachine().Facts()...), list, tlb,
+	shown := machineJSON{append([]node.Fact{}, node.ThisMachine().Facts()...), list, tlb,
 		append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured}
 	return f.write(c, shown, func(w io.Writer) error {
 		err := errors.Join(cpu.WriteTables(w, caches, config), cpu.WriteNodes(w, shown.Nodes))

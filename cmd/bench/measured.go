@@ -17,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/node"
+	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -68,9 +69,15 @@ func (f *runFlags) tune(c call, s *session.Session) error {
 	return err
 }
 
+// loadKernels tunes the vector kernels, and reports whether an earlier run kept how.
+func loadKernels() bool {
+	_, kept := tune.Load(kernelsFile(), tune.Identity(node.ThisMachine().CPU, cpu.Caches()))
+	return kept
+}
+
 // host is the CPU that threads are pinned to first.
 func host(pinned ...int) probe.Host {
-	return probe.Host{CPU: session.ThisMachine(pinned...).CPU, Caches: cpu.Caches(pinned...)}
+	return probe.Host{CPU: node.ThisMachine(pinned...).CPU, Caches: cpu.Caches(pinned...)}
 }
 
 // warnOther warns if file is the saved machine and that is another CPU.
@@ -103,7 +110,7 @@ func (f *modelFlags) model(c call) (m cost.Model, err error) {
 	if err := exclude(c, "preset", "caches I1 D1 LL"); err != nil {
 		return m, err
 	}
-	session.Tuner{File: kernelsFile()}.Load()
+	loadKernels()
 	if f.preset == "" {
 		m, err = costModel(c, f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
 	} else {
@@ -220,8 +227,8 @@ func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, fil
 		return m, "", err
 	}
 	defer saved.Discard()
-	session.Tuner{File: kernelsFile()}.Load()
-	machine := session.ThisMachine()
+	loadKernels()
+	machine := node.ThisMachine()
 	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize()),
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget,
 		Workers: cpu.Workers(), Loaded: f.loaded}

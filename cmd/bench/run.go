@@ -21,6 +21,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/session/turns"
+	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
@@ -41,8 +42,8 @@ type runFlags struct {
 	ab       string // an older program
 	abOut    string
 	timeOnly bool
-	tuner    session.Tuner
-	shard    parsed[session.Shard]
+	tuner    tune.Tuner
+	shard    parsed[node.Shard]
 	labels   []string
 	threads  threadFlags
 	raw      bool // print lines of results, not a table
@@ -196,23 +197,23 @@ func (f *runFlags) fault(err error) error {
 // measure runs a session, tuned. It writes finished results to a writer and to the file of --out,
 // even of an interrupted run, and returns the file's name, or its fault. It writes no file if
 // nothing finished.
-func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (kept string,
+func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (records int, kept string,
 	warnings []string, fault, err error) {
 	file, err := createFile("out", f.out) // a failure costs no measuring
 	if err != nil {
-		return "", nil, nil, err
+		return 0, "", nil, nil, err
 	}
 	defer file.Discard()
 	if err := f.tune(c, s); err != nil {
-		return "", nil, nil, err
+		return 0, "", nil, nil, err
 	}
-	warnings, err = s.Write(c.ctx, io.MultiWriter(file, to), c.meter)
-	if s.Done() > 0 {
+	records, warnings, err = s.Write(c.ctx, io.MultiWriter(file, to), c.meter)
+	if records > 0 {
 		if fault = file.Commit(); fault == nil {
 			kept = f.out
 		}
 	}
-	return kept, warnings, fault, atFlag(err)
+	return records, kept, warnings, fault, atFlag(err)
 }
 
 // run measures. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with
@@ -226,8 +227,8 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 	if f.out != "" {
 		to = mute{to}
 	}
-	kept, warnings, fault, err := f.measure(c, s, to)
-	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && s.Done() > 0 {
+	records, kept, warnings, fault, err := f.measure(c, s, to)
+	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && records > 0 {
 		switch {
 		case kept != "":
 			err = fmt.Errorf("%w, which %s keeps", err, kept)
@@ -235,7 +236,7 @@ func (f *runFlags) run(c call, s *session.Session) (err error) {
 			err = fmt.Errorf("%w, which are printed", err)
 		}
 	}
-	if lines.Len() > 0 && s.Done() > 0 {
+	if lines.Len() > 0 && records > 0 {
 		note := "results: not saved: use -o FILE"
 		if kept != "" {
 			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept,
@@ -296,8 +297,8 @@ func (f *runFlags) addShard(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.labels, "label", nil, "")
 }
 
-func parseShard(text string) (session.Shard, error) {
-	return session.ParseShard(text, os.Getenv)
+func parseShard(text string) (node.Shard, error) {
+	return node.ParseShard(text, os.Getenv)
 }
 
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {

@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/results"
 )
 
 func newSweep() *cobra.Command {
 	var out string
-	shard := parsed[session.Shard]{value: session.Shard{Index: 1, Of: 1}}
+	shard := parsed[node.Shard]{value: node.Shard{Index: 1, Of: 1}}
 	cmd := verb("sweep FILE.yaml -o OUT",
 		"Simulate every combination of shapes, dtypes, orders, tiles and caches, resumably",
 		takes(1, 1, "one YAML file of combinations, such as bench sweep sweep.yaml -o "+

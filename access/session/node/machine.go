@@ -1,6 +1,5 @@
 // Package node is the program's own and promises nothing. It says what a run records of the machine
-// that it runs on: its CPU, memory and limits, and what else the machine did. It is the program's
-// own and promises nothing.
+// that it runs on: its CPU, memory and limits, what else the machine did, and its share of the run.
 package node
 
 import (
@@ -10,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/stridebench/stridebench/results/show"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // A Fact is one property of the machine, with its source.
@@ -45,8 +46,9 @@ type Machine struct {
 	Turbo     string   // "on", "off", or "" if unknown
 }
 
-// ThisMachine asks Go, cpuid and, on Linux, /proc, the control group, and sysfs.
-func ThisMachine() Machine {
+// ThisMachine asks Go, cpuid and, on Linux, /proc, the control group, and sysfs. On Linux, an arm64
+// CPU has no brand string; it gets the name of the pinned CPUs' core from cpu.Name.
+func ThisMachine(pinned ...int) Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
 		CPU: strings.Join(strings.Fields(cpuid.CPU.BrandName), " "), CPUFrom: "cpuid",
@@ -57,9 +59,16 @@ func ThisMachine() Machine {
 		defer f.Close()
 		m.Memory, m.Available = parseMeminfo(f)
 	}
+	m.named(cpu.Name(pinned...))
 	m.setLimits(os.DirFS("/"))
 	m.setFrequency()
 	return m
+}
+
+func (m *Machine) named(core string) {
+	if m.CPU == "" && core != "" {
+		m.CPU, m.CPUFrom = core, "midr"
+	}
 }
 
 const meminfo = "/proc/meminfo"
@@ -88,38 +97,27 @@ func parseMeminfo(r io.Reader) (total, available int) {
 
 // Facts returns the known facts, with their sources.
 func (m Machine) Facts() []Fact {
-	facts := []Fact{
-		{"goos", m.GOOS, "go"},
-		{"goarch", m.GOARCH, "go"},
-		{"goversion", m.GoVersion, "go"},
-		{"cpus", strconv.Itoa(m.CPUs), "go"},
+	bytes := func(n int) string {
+		if n <= 0 {
+			return ""
+		}
+		return show.Bytes(n)
 	}
-	if m.CPU != "" {
-		facts = append(facts, Fact{"cpu", m.CPU, m.CPUFrom})
-	}
-	if m.Hypervisor != "" {
-		facts = append(facts, Fact{"hypervisor", m.Hypervisor, "cpuid"})
-	}
+	quota, limit := "", ""
 	if m.CPUQuota > 0 {
-		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), cpuLimit})
-	}
-	if m.Memory > 0 {
-		facts = append(facts, Fact{"memory", show.Bytes(m.Memory), meminfo})
+		quota = fmt.Sprintf("%.4g CPUs", m.CPUQuota)
 	}
 	if m.LimitFrom != "" {
-		facts = append(facts, Fact{"memory limit", show.Bytes(m.MemoryLimit), m.LimitFrom})
+		limit = show.Bytes(m.MemoryLimit)
 	}
-	if m.Available > 0 {
-		facts = append(facts, Fact{"memory available", show.Bytes(m.Available),
-			cmp.Or(m.LimitFrom, meminfo)})
-	}
-	if len(m.Governors) > 0 {
-		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})
-	}
-	if m.Turbo != "" {
-		facts = append(facts, Fact{"turbo", m.Turbo, "sysfs"})
-	}
-	return facts
+	return slices.DeleteFunc([]Fact{
+		{"goos", m.GOOS, "go"}, {"goarch", m.GOARCH, "go"}, {"goversion", m.GoVersion, "go"},
+		{"cpus", strconv.Itoa(m.CPUs), "go"}, {"cpu", m.CPU, m.CPUFrom},
+		{"hypervisor", m.Hypervisor, "cpuid"}, {"cpu quota", quota, cpuLimit},
+		{"memory", bytes(m.Memory), meminfo}, {"memory limit", limit, m.LimitFrom},
+		{"memory available", bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)},
+		{"governor", strings.Join(m.Governors, " "), "sysfs"}, {"turbo", m.Turbo, "sysfs"},
+	}, func(f Fact) bool { return f.Value == "" })
 }
 
 // Load returns the load averages over 1, 5 and 15 minutes, "" if unknown.

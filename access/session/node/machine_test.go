@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +103,22 @@ func TestFrequency(t *testing.T) {
 		if write("intel_pstate/no_turbo", text); readTurbo(dir) != want {
 			t.Errorf("no_turbo %q is %q", text, readTurbo(dir))
 		}
+	}
+}
+
+// TestNamed: where no brand is known, the core is the CPU's name, and says so.
+func TestNamed(t *testing.T) {
+	for _, test := range []struct{ brand, core, want, from string }{
+		{"", "Arm Neoverse N1", "Arm Neoverse N1", "midr"}, {"AMD EPYC", "", "AMD EPYC", "cpuid"}, {"Apple M1", "Apple Firestorm of M1", "Apple M1", "cpuid"},
+	} {
+		m := Machine{CPU: test.brand, CPUFrom: "cpuid"}
+		m.named(test.core)
+		if !slices.Contains(m.Facts(), Fact{Name: "cpu", Value: test.want, Source: test.from}) {
+			t.Errorf("%+v: %+v", test, m.Facts())
+		}
+	}
+	m := Machine{CPUFrom: "cpuid"}
+	if m.named(""); slices.ContainsFunc(m.Facts(), func(f Fact) bool { return f.Name == "cpu" }) {
+		t.Errorf("%+v", m.Facts())
 	}
 }

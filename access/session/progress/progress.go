@@ -122,37 +122,22 @@ func (m *Meter) Reading(what string, r io.Reader) io.Reader {
 		}
 	}
 	m.Phase(what, int(size))
-	return reading{m, r}
-}
-
-type reading struct {
-	m *Meter
-	r io.Reader
-}
-
-// Read implements io.Reader.
-func (r reading) Read(text []byte) (int, error) {
-	n, err := r.r.Read(text)
-	r.m.Step(n)
-	return n, err
+	return io.TeeReader(r, bytesOf{m})
 }
 
 // Writing begins a phase whose steps are the bytes written to w, about size.
 func (m *Meter) Writing(what string, size int, w io.Writer) io.Writer {
 	m.Phase(what, size)
-	return writing{m, w}
+	return io.MultiWriter(w, bytesOf{m})
 }
 
-type writing struct {
-	m *Meter
-	w io.Writer
-}
+// A bytesOf meter takes a step for each byte that is written to it.
+type bytesOf struct{ m *Meter }
 
 // Write implements io.Writer.
-func (w writing) Write(text []byte) (int, error) {
-	n, err := w.w.Write(text)
-	w.m.Step(n)
-	return n, err
+func (b bytesOf) Write(text []byte) (int, error) {
+	b.m.Step(len(text))
+	return len(text), nil
 }
 
 // Step reports that steps more steps are done.

@@ -191,7 +191,7 @@ func Process(path, arg0 string) Runner {
 		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 		c.WaitDelay = 10 * time.Second
 		err := c.Run()
-		if askedToEnd(err) {
+		if err != nil {
 			select {
 			case <-ctx.Done():
 			case <-time.After(sameSignal):
@@ -213,21 +213,8 @@ func Process(path, arg0 string) Runner {
 	}
 }
 
-// sameSignal bounds the delay with which this process gets a signal that a terminal sends to both.
-const sameSignal = 5 * time.Second
-
-func askedToEnd(err error) bool {
-	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok {
-		return false
-	}
-	of := syscall.Signal(exit.ExitCode() - 128) // as shells count it
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		of = status.Signal()
-	}
-	return slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT,
-		syscall.SIGTERM}, of)
-}
+// sameSignal is how much later this process may get a signal that a terminal sends to both.
+const sameSignal = 500 * time.Millisecond
 
 // maxOutput bounds a turn's output in bytes.
 const maxOutput = 16 << 20

@@ -1,8 +1,6 @@
-package session
+package node
 
-import (
-	"testing"
-)
+import "testing"
 
 // FuzzParseShard: a shard is written as it is read, and is one of those that there are.
 func FuzzParseShard(f *testing.F) {
