@@ -46,9 +46,6 @@ func (m *machine) credit(n *node, e *entry, y, trips int) {
 
 // book changes a unit's account. If debts exceed mayOwe, it closes the accounts in debt.
 func (m *machine) book(u *unit, by int) {
-	if u.few {
-		return
-	}
 	m.owed += min(0, u.account)
 	u.account = min(u.account+by, mostSpared)
 	if m.owed -= min(0, u.account); m.owed <= m.mayOwe {

@@ -31,12 +31,8 @@ func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
 
 // buckets returns the number of buckets in a unit's table, a power of two. It is smaller if states
 // are large, and for loops around others. Their keys return soon or hardly ever, so a small table
-// keeps recent ones near. Keys of a unit kept by row return late. Keys known to be few all get a
-// place.
+// keeps recent ones near. Keys of a unit kept by row return late.
 func (m *machine) buckets(u *unit) int {
-	if u.few {
-		return mostKeys
-	}
 	n := 1 << 14
 	if !m.deep && !u.inner && !u.byRow {
 		n = 1 << 12
@@ -66,9 +62,7 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 			continue
 		}
 		far := u.inner && trips-e.trips > max(64, trips/8)
-		if e.trips > trips {
-			u.metLonger()
-		} else if !far && e.trips > most {
+		if !far && e.trips <= trips && e.trips > most {
 			best, most = i, e.trips
 		}
 	}
@@ -88,15 +82,6 @@ func hash(key []int) uint64 {
 		h ^= h >> 29
 	}
 	return h
-}
-
-// metLonger notes an entry longer than the instance. If an innermost loop often meets such entries,
-// trips become part of the key.
-func (u *unit) metLonger() {
-	u.longer++
-	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
-		u.exact = true
-	}
 }
 
 // instead returns another entry of the bucket, with as many trips, if one was refused. References
@@ -217,7 +202,7 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
-	if chunk || u.exact {
+	if chunk {
 		u.key = append(u.key, trips)
 	} else {
 		u.key = append(u.key, -1)

@@ -22,15 +22,6 @@ type context struct {
 
 func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
 
-// lastShift returns the least shift of the later levels, or the first's.
-func (c *context) lastShift() uint {
-	least := c.states[len(c.states)-1].shift
-	for _, s := range c.states[1:] {
-		least = min(least, s.shift)
-	}
-	return least
-}
-
 // touch makes an access that lies in one line of every level.
 func (c *context) touch(addr, op int) {
 	for _, s := range c.states {
@@ -98,32 +89,12 @@ func (m *machine) instance(n *node, c *context) {
 		m.iterations(n, c, 0, trips, touches >= u.big)
 	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
-	case n.nested != nil && !n.nested.moving.unit.off &&
-		touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:
-		m.stretchAll(n, c, trips)
+		m.stretch(n, c, 0, trips, false)
 	default:
 		m.iterations(n, c, 0, trips, false)
-	}
-}
-
-// Some innermost loops vary their trips from one instance to the next, or often run fewer trips
-// than before. Their summaries are for multiples of step. The remaining iterations are run.
-const step = 8
-
-// stepwise reports whether summaries of a unit's loop are for multiples of step.
-func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
-
-func (m *machine) stretchAll(n *node, c *context, trips int) {
-	most := trips
-	if n.stepwise(n.unit) && trips >= step {
-		most &^= step - 1
-	}
-	m.stretch(n, c, 0, most, false)
-	if most < trips {
-		m.sweep(n, c, most, trips)
 	}
 }
 

@@ -35,7 +35,7 @@ type options struct {
 // and multiplied ([machine.repeat]).
 //
 // Loop-invariant references leave the summary of an innermost loop, which then knows the effect of
-// fewer ways on the others ([machine.alone]), or of a nest of loops ([machine.aloneNested]).
+// fewer ways on the others ([machine.alone]).
 // Accesses to small arrays leave the summary of a loop around others, and only their sets are run
 // ([machine.pieces]). Everything else runs by runs within lines ([machine.runs]). Units whose
 // summaries do not pay are given up ([machine.book]).
@@ -70,9 +70,7 @@ type did struct {
 	Repeated    int // loops, over iterations that touch the same lines
 	Early       int // of them, after the second: no misses beyond the first level
 	Alone       int // loops, by their moving accesses
-	Anew        int // of these, as the time before
 	Rested      int // rows with loop-invariant lines
-	Nested      int // nests with loop-invariant references
 	Pieces      int // of loops with lines of small arrays
 	Alike       int // consecutive iterations of these with equal misses
 	Marched     int // periods in which no two accesses share a set
@@ -217,14 +215,9 @@ func (e *regions) prepare(m *machine, b *builder) {
 			}
 		}
 		for _, c := range m.units(n) {
-			if c.unit != nil && !c.inner {
-				c.unit.few = m.fewKeys(c.unit, b.high)
-			}
 			if c.inner {
 				c.inside = m.inside(c)
 				c.solo = m.solo(c)
-			} else {
-				c.nested = m.nested(c, b.high)
 			}
 			if c.kind == block {
 				varies := n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
