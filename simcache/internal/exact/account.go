@@ -24,7 +24,7 @@ const (
 )
 
 // work is the approximate work done, minus the work booked.
-func (m *machine) work() int { return m.did.Touched + toApply*m.did.Applied - m.booked }
+func (m *machine) work() int { return m.did.touched + toApply*m.did.applied - m.booked }
 
 func (m *machine) debit(u *unit, since, more int) {
 	done := m.work() - since
@@ -57,5 +57,4 @@ func (m *machine) book(u *unit, by int) {
 		}
 	}
 	m.owed, m.mayOwe = 0, m.mayOwe/2
-	m.did.GivenUp++
 }

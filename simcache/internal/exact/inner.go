@@ -153,7 +153,7 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 	}
 	if in.columns || end-y <= fewTrips { // few: finding the ones to skip costs more
 		in.every(c, end-y)
-		m.did.Touched += len(in.refs) * (end - y)
+		m.did.touched += len(in.refs) * (end - y)
 		return
 	}
 	for i := range in.refs {
@@ -225,18 +225,18 @@ func (m *machine) runs(in *inner, c *context, left int) {
 			for i := range in.rows {
 				if in.fresh[i] {
 					c.touch(in.at[i], in.refs[i].op)
-					m.did.Touched++
+					m.did.touched++
 				}
 			}
 		} else {
 			in.touchAll(c)
-			m.did.Touched += len(in.refs)
+			m.did.touched += len(in.refs)
 			if k > 1 && len(in.refs) > s.ways && in.crowded(s) {
 				for ; k > 1; k-- {
 					in.stayOn(1, s.shift)
 					left--
 					in.touchAll(c)
-					m.did.Touched += len(in.refs)
+					m.did.touched += len(in.refs)
 				}
 			}
 		}

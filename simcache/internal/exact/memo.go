@@ -61,8 +61,7 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 			busy = true
 			continue
 		}
-		far := u.inner && trips-e.trips > max(64, trips/8)
-		if !far && e.trips <= trips && e.trips > most {
+		if e.trips <= trips && e.trips > most {
 			best, most = i, e.trips
 		}
 	}
@@ -82,21 +81,6 @@ func hash(key []int) uint64 {
 		h ^= h >> 29
 	}
 	return h
-}
-
-// instead returns another entry of the bucket, with as many trips, if one was refused. References
-// may meet in one instance of a key, but not in another.
-func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
-	for i, e := range list {
-		is := i > 0 && e != nil && !e.busy && e.trips == trips
-		if is && slices.Equal(e.key, u.key) && u.moves(m, e) {
-			copy(list[1:i+1], list[:i])
-			list[0] = e
-			m.did.Instead++
-			return e
-		}
-	}
-	return nil
 }
 
 // placed returns an entry to record into, perhaps in place of an old one, or nil if all are busy.
@@ -133,7 +117,6 @@ func (u *unit) moves(m *machine, e *entry) bool {
 		if !m.interleave(u, q, r, u.low) || !m.interleave(u, q, r, e.low) {
 			return false
 		}
-		m.did.Interleaved++
 	}
 	return true
 }
@@ -184,7 +167,6 @@ func (u *unit) shift(m *machine, e *entry) {
 		e.hig[r] += d
 	}
 	copy(e.base, u.base)
-	m.did.Moved++
 }
 
 // stepOf returns 1, or a reference's stride in lines if it interleaves with one that moves apart.
@@ -215,8 +197,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if e != nil {
 		u.boxes(m, y, trips)
 		if !u.moves(m, e) {
-			m.did.Refused++
-			e = u.instead(m, list, trips)
+			e = nil
 		}
 	}
 	if e != nil {
@@ -247,7 +228,6 @@ func (m *machine) charge(u *unit, e *entry) {
 	most := slices.MaxFunc(m.tabled, func(a, b *unit) int { return a.held - b.held })
 	m.held -= most.held
 	most.held, most.table = 0, make([]*entry, max(bucket, len(most.table)/2))
-	m.did.Emptied++
 }
 
 func (e *entry) bytes() int {
@@ -284,7 +264,6 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	e.cleanFrom = m.clock
 	e.busy = false
 	m.charge(u, e)
-	m.did.Recorded++
 	m.debit(u, since, toRecord)
 	return m.fits(n, e, y, trips)
 }
@@ -294,7 +273,6 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	if e.log == nil {
 		return true
 	}
-	m.did.Logged += e.log.items
 	if !e.log.over {
 		n.unit.room, n.unit.listed = e.log.items*5/4/max(1, len(e.touched)), len(e.log.lines)
 		return true
@@ -302,7 +280,6 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	m.slots[n.slot] = y
 	n.unit.big = min(n.unit.big, m.each(n)*float64(trips))
 	e.key, e.trips = e.key[:0], 0
-	m.did.Over++
 	return false
 }
 
@@ -329,7 +306,6 @@ func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	m.iterations(n, &e.context, y+from, y+trips, false)
 	e.trips, e.busy = trips, false
 	m.charge(u, e)
-	m.did.Extended++
 	m.debit(u, since, toExtend)
 	u.extends++
 	return m.fits(n, e, y, trips)

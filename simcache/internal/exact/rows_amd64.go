@@ -18,9 +18,6 @@ func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, fo
 func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
 
 //go:noescape
-func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
-
-//go:noescape
 func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
 
 //go:noescape
@@ -109,11 +106,4 @@ func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool {
 		sendAVX2(s, e, rows, heads, first)
 	}
 	return true
-}
-
-func bringRow(row, lines []uint32, missing []uint8) (sum int) {
-	if vectors(len(row)) && len(lines) > 0 {
-		return rowAVX2(&row[0], &lines[0], len(lines), &missing[0])
-	}
-	return bringRowGo(row, lines, missing)
 }

@@ -420,44 +420,6 @@ end:
 	VZEROUPPER
 	RET
 
-// func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
-//
-// rowAVX2 is bringRowGo for a row of 8.
-//
-//	DI row  SI lines  CX lines left  R11 missing  AX sum
-TEXT ·rowAVX2(SB), NOSPLIT, $0-40
-	MOVQ row+0(FP), DI
-	MOVQ lines+8(FP), SI
-	MOVQ n+16(FP), CX
-	MOVQ missing+24(FP), R11
-	XORL AX, AX
-	LEAQ ·turns(SB), R9
-	VMOVDQU (DI), Y0
-
-line:
-	VPBROADCASTD (SI), Y1
-	VPCMPEQD Y0, Y1, Y2
-	VMOVMSKPS Y2, R8
-	CMPL R8, $1
-	SBBQ R10, R10
-	ANDQ $1, R10
-	MOVB R10, (R11)
-	ADDQ R10, AX
-	ORL  $0x80, R8
-	TZCNTL R8, R8
-	SHLL $5, R8
-	VMOVDQU (R9)(R8*1), Y3
-	VPERMD Y0, Y3, Y0
-	VPBLENDD $1, Y1, Y0, Y0
-	ADDQ $4, SI
-	INCQ R11
-	DECQ CX
-	JNE  line
-	VMOVDQU Y0, (DI)
-	MOVQ AX, sum+32(FP)
-	VZEROUPPER
-	RET
-
 #define BRING_ARGS \
 	MOVQ state_tags(R8), DI; \
 	MOVL state_first(R8), R12; \

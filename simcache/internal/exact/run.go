@@ -1,13 +1,8 @@
 package exact
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 func trailing(w uint64) int { return bits.TrailingZeros64(w) }
-
-func onesCount(w uint64) int { return bits.OnesCount64(w) }
 
 // A context is the levels that something runs on: all levels, or the first one, for a summary of
 // it.
@@ -167,7 +162,6 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 			}
 		}
 	}
-	m.did.Chunked++
 	return y
 }
 
@@ -208,8 +202,7 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 //  4. None of these misses is a head. The iteration before touched the line, so the line can only
 //     be absent from a set that has all its heads.
 //
-// If an iteration after the first misses nowhere beyond the first level, all later ones do the
-// same. A miss stream must be complete, which it is once an iteration adds nothing to it.
+// A miss stream must be complete, which it is once an iteration adds nothing to it.
 func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	size, log := n.opHigh-n.opLow, c.states[0].log
 	at, i := len(m.saved), 0
@@ -224,15 +217,7 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 		}
 		m.slots[n.slot] = y + i
 		m.run(n.body, c)
-		if log != nil && log.items > items {
-			continue
-		}
-		if i >= len(c.states) {
-			break
-		}
-		if i > 0 && len(c.states) > 1 &&
-			slices.Equal(m.saved[at+size:][:size], c.states[1].misses[n.opLow:n.opHigh]) {
-			m.did.Early++
+		if i >= len(c.states) && (log == nil || log.items == items) {
 			break
 		}
 	}
@@ -243,7 +228,6 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 		s.misses[op] += left * (s.misses[op] - before)
 	}
 	m.saved = m.saved[:at]
-	m.did.Repeated++
 	return y + same - 1
 }
 

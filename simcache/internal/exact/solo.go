@@ -123,7 +123,6 @@ func (m *machine) alone(n *node, c *context, trips int) {
 		for _, row := range o.rows {
 			m.rest(o, c, e, row)
 		}
-		m.did.Alone++
 	}
 	if to < trips {
 		m.sweep(n, c, to, trips)
@@ -247,7 +246,6 @@ func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	copy(lines, resting[:k])
 	copy(lines[k:], e.tags[back*s.ways:][:top])
 	o.each(s, row, o.end, func(line uint32, _ int) { present(lines, line) })
-	m.did.Rested++
 }
 
 // keeps reports whether, in each of these rows, the moving accesses have the same outcomes without
