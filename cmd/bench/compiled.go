@@ -20,6 +20,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/access/given"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -162,18 +163,18 @@ func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 // compileProgram compiles and runs a C function whose loops are not affine.
 func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	refused *csource.Error) error {
-	given, err := csource.Parts(text, f.program.Defines)
+	defines, err := given.Parse(text, f.program.Defines)
 	if err != nil {
 		return fmt.Errorf("--define: %w", err)
 	}
-	maps.Copy(given.Values, given.Fields)
+	maps.Copy(defines.Values, defines.Fields)
 	dir, remove, err := temporaryFolder(c.ctx)
 	defer remove()
 	if err != nil {
 		return err
 	}
-	task := compiled.Task{Path: f.program.file, Function: f.program.Function, Macros: given.Macros,
-		Values: given.Values, Sizes: given.Sizes, Folders: f.program.IncludeDirs, Passes: f.passes,
+	task := compiled.Task{Path: f.program.file, Function: f.program.Function, Macros: defines.Macros,
+		Values: defines.Values, Sizes: defines.Sizes, Folders: f.program.IncludeDirs, Passes: f.passes,
 		Compiler: f.exec.cc.value}
 	if task.Path == "-" {
 		task.Path = filepath.Join(dir, "stdin.c")
@@ -184,7 +185,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	options := compiled.Options{Function: f.program.Function}
 	if task.Function == "" {
 		r := compiled.Region{File: filepath.Base(task.Path)}
-		task.Function, r.From, r.To = csource.FindRegion(text)
+		task.Function, r.From, r.To = given.FindRegion(text)
 		options.Region = r
 	}
 	compiler := compiled.Compilers[filepath.Ext(task.Path)]
