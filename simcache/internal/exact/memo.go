@@ -83,6 +83,20 @@ func hash(key []int) uint64 {
 	return h
 }
 
+// instead returns another entry of the bucket, with as many trips, if one was refused. References
+// may meet in one instance of a key, but not in another.
+func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
+	for i, e := range list {
+		is := i > 0 && e != nil && !e.busy && e.trips == trips
+		if is && slices.Equal(e.key, u.key) && u.moves(m, e) {
+			copy(list[1:i+1], list[:i])
+			list[0] = e
+			return e
+		}
+	}
+	return nil
+}
+
 // placed returns an entry to record into, perhaps in place of an old one, or nil if all are busy.
 func placed(list []*entry) *entry {
 	i := slices.Index(list, nil)
@@ -197,7 +211,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if e != nil {
 		u.boxes(m, y, trips)
 		if !u.moves(m, e) {
-			e = nil
+			e = u.instead(m, list, trips)
 		}
 	}
 	if e != nil {
