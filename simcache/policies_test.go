@@ -616,7 +616,7 @@ func randomConfig(r *rand.Rand) Config {
 		small := []int{32, 32, 1 << r.IntN(6)}[r.IntN(3)]
 		for range 1 + r.IntN(3) {
 			ways := 1 + r.IntN(8)
-			l := Level{Policy: policyNames[r.IntN(6)], Seed: r.Uint64(), Inclusion: inclusionNames[pick(3)], WriteThrough: r.IntN(4) == 0,
+			l := Level{Policy: policyNames[r.IntN(len(policyNames))], Seed: r.Uint64(), Inclusion: inclusionNames[pick(3)], WriteThrough: r.IntN(4) == 0,
 				NoWriteAllocate: r.IntN(4) == 0, VictimLines: pick(5), Prefetch: Prefetch{prefetchNames[pick(3)], r.IntN(4)}}
 			if l.Policy == "tree-plru" {
 				ways = 1 << r.IntN(4)
@@ -663,7 +663,7 @@ func plain(r *rand.Rand, c Config) Config {
 	if first := &c.Levels[0]; c.plain() { // else another engine counts it
 		first.Policy = "fifo"
 	} else if r.IntN(3) == 0 { // more ways than ranks are kept of
-		first.Policy, first.Ways, first.Size = policyNames[r.IntN(6)], 32, first.Sets()*32*32
+		first.Policy, first.Ways, first.Size = policyNames[r.IntN(len(policyNames))], 32, first.Sets()*32*32
 	}
 	return c
 }

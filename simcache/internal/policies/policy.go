@@ -9,8 +9,8 @@ type Policy interface {
 	victim(set int) int  // the way to evict from a full set
 }
 
-// A settler is idempotent under hits: the same hits in the same order, with nothing between, change
-// nothing. For other policies all hits are looked up.
+// A settler ignores repeated hits: after some hits, the same hits in the same order change nothing.
+// For other policies all hits are looked up.
 type settler interface{ settles() }
 
 func settles(p Policy) bool {
