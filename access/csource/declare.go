@@ -74,8 +74,8 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(u *unit, ast *cc.AST, g given.Defines, opts Options, turns map[cc.Node]int) (*builder,
-	error) {
+func newBuilder(u *unit, ast *cc.AST, g given.Defines, opts Options,
+	turns map[cc.Node]int) (*builder, error) {
 	b := &builder{
 		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Defines: g,
 		turns:     turns,
