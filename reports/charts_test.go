@@ -202,10 +202,7 @@ func TestHues(t *testing.T) {
 		"tritanopia":   {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900},
 	}
 	for _, theme := range []Theme{Light, Dark} {
-		look, err := theme.style()
-		if err != nil {
-			t.Fatal(err)
-		}
+		look := theme.style()
 		for sight, m := range sights {
 			for i, a := range look.hues {
 				if i < 3 && contrast(luminance(a.color), luminance(look.paper)) < 3 { // as WCAG wants of pictures
@@ -218,9 +215,6 @@ func TestHues(t *testing.T) {
 				}
 			}
 		}
-	}
-	if _, err := Theme("grey").style(); err == nil || !strings.Contains(err.Error(), `"grey"`) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -81,7 +80,7 @@ func compare(d *data) (*figure, error) {
 		a, b := q.relative(q.old), q.relative(q.new)
 		drawn, by[old], by[h] = append(drawn, a, b), append(by[old], spot{a, at + 0.15}),
 			append(by[h], spot{b, at - 0.15})
-		ticks = append(ticks, plot.Tick{Value: at, Label: name + q.beyond()})
+		ticks = append(ticks, plot.Tick{Value: at, Label: name})
 	}
 	low, high, _ := span([]series{{points: drawn}})
 	logAxis(&p.X, min(low, 100)/1.05, max(high, 100)*1.05, number6)
@@ -107,24 +106,8 @@ func compare(d *data) (*figure, error) {
 	return f, nil
 }
 
-// most is the largest factor that is drawn. Points beyond it are at the edge.
-const most = 1e3
-
 // relative is in percent of the old median.
-func (p pairing) relative(s results.Stat) point {
-	q := interval(s, 100/p.old.Center)
-	for _, v := range []*float64{&q.y, &q.low, &q.high} {
-		*v = min(max(*v, 100/most), 100*most)
-	}
-	return q
-}
-
-func (p pairing) beyond() string {
-	if c := p.change(); c > most || c < 1/most {
-		return fmt.Sprintf(" (x %.2g)", c)
-	}
-	return ""
-}
+func (p pairing) relative(s results.Stat) point { return interval(s, 100/p.old.Center) }
 
 func compareSentence(found []pairing, shown int) string {
 	slower, faster, few := 0, 0, 0
@@ -140,8 +123,8 @@ func compareSentence(found []pairing, shown int) string {
 		}
 	}
 	of := fmt.Sprintf("Of %s in both files, ", counted(len(found), "benchmark"))
-	text := of + fmt.Sprintf("%s slower and %d faster by more than their intervals", are(slower),
-		faster)
+	text := of + fmt.Sprintf("%s slower and %d faster by more than their intervals",
+		one(slower, "1 is", "are"), faster)
 	switch {
 	case few == len(found):
 		text = of + "the samples are too few to show which are slower or faster"
@@ -156,13 +139,5 @@ func compareSentence(found []pairing, shown int) string {
 	return text
 }
 
-// changeOf formats a ratio as a change in percent. It adds decimals until the text is not -100%.
-func changeOf(ratio float64) string {
-	for decimals := 1; decimals < 10; decimals++ {
-		text := fmt.Sprintf("%+.*f%%", decimals, 100*(ratio-1))
-		if ratio > 0 && !strings.HasPrefix(text, "-100.") {
-			return text
-		}
-	}
-	return "-100.0%"
-}
+// changeOf formats a ratio as a change in percent.
+func changeOf(ratio float64) string { return fmt.Sprintf("%+.1f%%", 100*(ratio-1)) }

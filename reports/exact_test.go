@@ -54,10 +54,7 @@ func TestExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look, err := Light.style()
-	if err != nil {
-		t.Fatal(err)
-	}
+	look := Light.style()
 	chart, err := exactFigure(&look, rows).render(&data{look: look, setup: results.Setup{CPU: "AMD EPYC, a shared virtual machine (stridebench); the others as published", D1: results.Cache{Name: "L1", Size: 32 << 10, Ways: 8, Line: 64}}})
 	if err != nil {
 		t.Fatal(err)

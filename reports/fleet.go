@@ -195,11 +195,7 @@ func (f Fleet) notes() []string {
 // Write writes fleet.html, its picture, and the matrix as fleet.csv to a folder. It returns their
 // paths.
 func (f Fleet) Write(dir string) (paths []string, err error) {
-	look, err := f.options.Theme.style()
-	if err != nil {
-		return nil, err
-	}
-	d := &data{look: look, setup: results.SetupOf(f.matrix.Machines[0].Config)}
+	d := &data{look: f.options.Theme.style(), setup: results.SetupOf(f.matrix.Machines[0].Config)}
 	fig, err := f.draw(d)
 	if err != nil {
 		return nil, err

@@ -93,8 +93,8 @@ func (d *data) machine() string {
 	if platform == "/" {
 		platform = ""
 	}
-	measured := known(s.CPU, cpus, platform, s.GoVersion, geometries(dataCaches(s.Caches)))
-	simulated := known(geometries(s.Simulated()), tlbs(s.TLB))
+	measured := known(s.CPU, cpus, platform, s.GoVersion, geometries(s.Caches...))
+	simulated := known(geometries(s.D1, s.LL), tlbs(s.TLB))
 	if measured == "" {
 		measured = "unknown machine"
 	}
@@ -108,9 +108,9 @@ func (d *data) machine() string {
 	return text
 }
 
-func geometries(caches []results.Cache) string {
+func geometries(caches ...results.Cache) string {
 	var all []string
-	for _, c := range caches {
+	for _, c := range dataCaches(caches) {
 		all = append(all, fmt.Sprintf("%s %s %d-way %d B", c.Name, show.Bytes(c.Size),
 			c.Ways, c.Line))
 	}

@@ -200,14 +200,14 @@ func sights(t *testing.T) []Chart {
 		{"layout-shared", drawingOf(t, matrix, "x[1:, ::2]", "t()[:3]")},
 		{"layout-blocked", blockedDrawing(t, "nChw8c", 1, 10, 2, 3)},
 	} {
-		chart, err := DrawLayout(sight.Drawing, Light)
+		chart, err := DrawLayout(sight.Drawing)
 		if err != nil {
 			t.Fatal(err)
 		}
 		chart.Name = sight.name
 		all = append(all, chart)
 	}
-	maps, err := DrawMaps("Summing a 64x64 matrix of int32: where it misses", mapped(t), Light)
+	maps, err := DrawMaps("Summing a 64x64 matrix of int32: where it misses", mapped(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,8 +314,6 @@ func TestGalleryNotices(t *testing.T) {
 		"traverse-time":  `^BenchmarkStream/.*kernel=avx2`,
 		"miss-rates":     `^BenchmarkTraverse/.*order=col/shape=(64x64|4096x4096)/dtype=int32/kernel`,
 		"copy-bandwidth": `^BenchmarkCopy/layout=contiguous/.*kernel=builtin`,
-		"copy-stride":    `^BenchmarkCopy/layout=columns/.*step=32/`,
-		"nchw-nhwc":      `^BenchmarkCopy/layout=nhwc-nchw/.*kernel=scalar`,
 		"contiguous":     `^BenchmarkContiguous/do=sum-contiguous/.*kernel=avx2`,
 		"tiles":          `^BenchmarkTile/.*shape=1000x1000/`,
 		"latency":        `^BenchmarkLatency/op=chase/size=64MiB/`,

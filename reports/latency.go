@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,7 +66,7 @@ func latency(d *data) (*figure, error) {
 	if !ok {
 		return nil, nil
 	}
-	slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+	sortByX(s.points)
 	serving, _ := d.levels()
 	found := knees(s.points, serving)
 	p := d.look.newPanel("working set", "ns per load")

@@ -24,7 +24,7 @@ type mark struct {
 
 const maxMarks = 8
 
-func capacities(caches []results.Cache) (found []mark) {
+func capacities(caches ...results.Cache) (found []mark) {
 	for _, c := range dataCaches(caches) {
 		if len(found) < maxMarks {
 			found = append(found, mark{at: float64(c.Size), label: short(c.Name, 12) + " " +
@@ -35,7 +35,7 @@ func capacities(caches []results.Cache) (found []mark) {
 }
 
 func marksOf(all []mark, name string) []mark {
-	return slices.DeleteFunc(slices.Clone(all), func(m mark) bool {
+	return without(all, func(m mark) bool {
 		return !strings.HasPrefix(m.label, name+" ")
 	})
 }
@@ -46,9 +46,10 @@ func (f *figure) tellMarks(caches []mark, low, high float64) {
 	}
 }
 
+// dataCaches drops caches of instructions, and unknown ones.
 func dataCaches(caches []results.Cache) []results.Cache {
-	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool {
-		return c.Name == "L1i"
+	return without(caches, func(c results.Cache) bool {
+		return c.Name == "L1i" || c.Size == 0
 	})
 }
 
@@ -72,7 +73,7 @@ type verticals struct {
 // step lower next to a neighbour. No line crosses a label.
 func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, _ := p.Transforms(&c)
-	places := slices.DeleteFunc(slices.Clone(v.places), func(m mark) bool {
+	places := without(v.places, func(m mark) bool {
 		return m.at < p.X.Min || m.at > p.X.Max
 	})
 	slices.SortStableFunc(places, func(a, b mark) int { return cmp.Compare(a.at, b.at) })

@@ -15,10 +15,7 @@ import (
 // TestMarksAreNotStruck: no line goes through the label of another mark, nor does the room
 // that is made for one cut the other.
 func TestMarksAreNotStruck(t *testing.T) {
-	look, err := Light.style()
-	if err != nil {
-		t.Fatal(err)
-	}
+	look := Light.style()
 	p := plot.New()
 	p.X.Min, p.X.Max = 0, 8
 	var canvas recorder.Canvas
@@ -41,10 +38,7 @@ func TestMarksAreNotStruck(t *testing.T) {
 
 // TestFooterWraps: what does not fit into a line goes on in the next one, whole.
 func TestFooterWraps(t *testing.T) {
-	look, err := Light.style()
-	if err != nil {
-		t.Fatal(err)
-	}
+	look := Light.style()
 	d := &data{look: look, rows: []results.Row{{Name: "A"}}, setup: results.Setup{
 		CPU: "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz of a virtual machine with a long name", CPUs: 2, GOOS: "linux", GOARCH: "amd64", GoVersion: "go1.26.8",
 		Caches: []results.Cache{{Name: "L1d", Size: 48 << 10, Ways: 12, Line: 64}, {Name: "L2", Size: 2 << 20, Ways: 16, Line: 64}, {Name: "L3", Size: 105 << 20, Ways: 15, Line: 64}}}}

@@ -35,16 +35,12 @@ type mapPicture struct {
 
 // DrawMaps draws where loop nests over the same arrays miss, side by side. It returns an error if
 // no array is referred to.
-func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
-	look, err := theme.style()
-	if err != nil {
-		return Chart{}, err
-	}
+func DrawMaps(title string, maps []missmap.Map) (Chart, error) {
 	if len(maps) == 0 || len(maps[0].Arrays) == 0 {
 		return Chart{}, errors.New("no array is referred to, so that there is nothing to draw")
 	}
-	p := &mapPicture{look: look, maps: maps}
-	p.shade(theme)
+	p := &mapPicture{look: Light.style(), maps: maps}
+	p.shade()
 	p.width = (figureWidth - 2*margin - cellGap*vg.Length(len(maps)-1)) / vg.Length(len(maps))
 	var sentences []string
 	for _, m := range maps {
@@ -54,18 +50,14 @@ func DrawMaps(title string, maps []missmap.Map, theme Theme) (Chart, error) {
 		Alt: "Map: each element of the arrays by the last level that it missed; bars: misses by " +
 			"set of " +
 			maps[0].Levels[0]}
-	foot := look.footer(p.words())
-	err = c.render(&look, p.height(), foot, p.draw)
+	err := c.render(&p.look, p.height(), p.look.footer(p.words()), p.draw)
 	return c, err
 }
 
-func (p *mapPicture) shade(theme Theme) {
+func (p *mapPicture) shade() {
 	levels := p.maps[0].Levels
 	hit := rgb(0xCFE2F0)
 	misses := []color.RGBA{rgb(0xF0C83C), rgb(0xE69F00), rgb(0xD55E00), rgb(0xB2182B)}
-	if theme == Dark {
-		hit = rgb(0x2F4A60)
-	}
 	if n := len(levels); n <= 2 {
 		misses = []color.RGBA{misses[1], misses[3]}[2-n:]
 	} else {

@@ -40,7 +40,7 @@ func mapped(t *testing.T) (maps []missmap.Map) {
 // set that misses is there.
 func TestMaps(t *testing.T) {
 	maps := mapped(t)
-	chart, err := DrawMaps("a title", maps, Light)
+	chart, err := DrawMaps("a title", maps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestMaps(t *testing.T) {
 			t.Errorf("no %q", words)
 		}
 	}
-	if _, err := DrawMaps("a title", []missmap.Map{{Levels: []string{"D1"}}}, Dark); err == nil {
+	if _, err := DrawMaps("a title", []missmap.Map{{Levels: []string{"D1"}}}); err == nil {
 		t.Error("a map of nothing is drawn")
 	}
 }
@@ -75,7 +75,7 @@ func TestMaps(t *testing.T) {
 // TestMixed: the colour of a cell with several references is mixed of theirs.
 func TestMixed(t *testing.T) {
 	p := &mapPicture{maps: mapped(t)[:1]}
-	p.shade(Dark)
+	p.shade()
 	half := p.mixed(missmap.Cell{Refs: 4, Missed: []uint64{2, 0}})
 	hit, miss := p.shades[0], p.shades[1]
 	for i, pair := range [][3]uint8{{half.R, hit.R, miss.R}, {half.B, hit.B, miss.B}} {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"maps"
@@ -76,15 +77,7 @@ func mountain(d *data) (*figure, error) {
 	return f, nil
 }
 
-func byBandwidth(a, b bandwidth) int {
-	switch {
-	case a.gib < b.gib:
-		return -1
-	case a.gib > b.gib:
-		return 1
-	}
-	return 0
-}
+func byBandwidth(a, b bandwidth) int { return cmp.Compare(a.gib, b.gib) }
 
 func least(set map[int]bool) []int {
 	all := slices.Sorted(maps.Keys(set))

@@ -18,7 +18,7 @@ func others(d *data) (*figure, error) {
 	f := &figure{title: "Time per element of the other benchmarks",
 		alt: "Bars: ns per element of each benchmark, by family"}
 	b := bars{look: &d.look}
-	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool {
+	rows := without(d.rows, func(r results.Row) bool {
 		return !drawable(r.Stats[timeUnit])
 	})
 	var sentences []string

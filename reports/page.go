@@ -79,9 +79,7 @@ func (d *data) picture(m maker) (p picture, err error) {
 	}{{Light, &p.light}, {Dark, &p.dark}} {
 		of := *d
 		of.shown = map[string]bool{} // charts are rendered concurrently
-		if of.look, err = t.theme.style(); err != nil {
-			return p, err
-		}
+		of.look = t.theme.style()
 		f, err := m.draw(&of)
 		if err != nil {
 			return p, err
@@ -167,7 +165,7 @@ func (r Report) page() ([]byte, error) {
 }
 
 // matters ranks the charts: changes first, then gains from another order or layout.
-var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles", "nchw-nhwc",
+var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles",
 	"copy-bandwidth", "miss-rates"}
 
 func answer(figures []pageFigure) []pageFigure {

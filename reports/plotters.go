@@ -24,6 +24,15 @@ type series struct {
 // A point has a confidence interval, which may be the value itself.
 type point struct{ x, y, low, high float64 }
 
+func sortByX(points []point) {
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+}
+
+// without returns all that is not to be dropped.
+func without[T any](all []T, drop func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), drop)
+}
+
 // exactly returns a point without an interval.
 func exactly(x, y float64) point { return point{x, y, y, y} }
 
@@ -76,7 +85,7 @@ func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 		if len(of.points) == 0 {
 			continue
 		}
-		slices.SortFunc(of.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		sortByX(of.points)
 		area, err := plotter.NewPolygon(of.band())
 		if err != nil {
 			return err

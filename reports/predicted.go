@@ -3,47 +3,36 @@ package reports
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/montanaflynn/stats"
-
-	"github.com/stridebench/stridebench/results"
 )
 
 // predictedUnit is results.PredictedUnit, tidied: the time that the cost model predicts for a pass.
 const predictedUnit = "predicted-sec/op"
 
-type prediction struct {
-	family string
-	spot   // at is predicted
-}
+const maxScattered = 1000
 
-func predictions(rows []results.Row) (found []prediction) {
-	for _, r := range rows {
-		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
-		if drawable(p) && drawable(m) {
-			found = append(found, prediction{short(r.Family(), 16), spot{interval(m, 1e9),
-				p.Center * 1e9}})
-		}
-	}
-	return found
-}
-
+// predicted draws predicted against measured times, at most maxScattered points.
 func predicted(d *data) (*figure, error) {
-	found := predictions(d.rows)
-	if len(found) < 3 { // fewer give no meaningful rank correlation
-		return nil, nil
-	}
 	var x, y, off []float64
+	var all []spot // at is predicted
 	var across []point
 	low, high := math.Inf(1), 0.0
-	for _, f := range found {
-		x, y, across = append(x, f.y), append(y, f.at), append(across, f.point)
-		off = append(off, math.Abs(f.at/f.y-1))
-		low, high = min(low, f.low/1.5, f.at/1.5), max(high, f.high*1.5, f.at*1.5)
+	for _, r := range d.rows {
+		p, m := r.Stats[predictedUnit], interval(r.Stats[passUnit], 1e9)
+		at := p.Center * 1e9
+		if !drawable(p) || !positive(m.y) {
+			continue
+		}
+		x, y, off = append(x, m.y), append(y, at), append(off, math.Abs(at/m.y-1))
+		all, across = append(all, spot{m, at}), append(across, m)
+		low, high = min(low, m.low/1.5, at/1.5), max(high, m.high*1.5, at*1.5)
+	}
+	if len(all) < 3 { // fewer give no meaningful rank correlation
+		return nil, nil
 	}
 	p := d.look.newPanel("measured time of a pass", "predicted time of a pass")
 	logAxis(&p.X, low, high, duration)
@@ -52,59 +41,22 @@ func predicted(d *data) (*figure, error) {
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
 	p.Add(same)
 	rho, err := stats.Spearman(x, y)
+	correlation := fmt.Sprintf("have a rank correlation of %.3f with", rho)
 	if err != nil { // equal times have no ranks
-		rho = math.NaN()
+		correlation = "have no rank correlation with"
 	}
 	median, err := stats.Median(off)
 	if err != nil {
 		return nil, err
 	}
 	f := &figure{title: "Predicted against measured time of a pass",
-		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s; the median error is "+
-			"%.0f%%.", len(found), correlation(rho, y), 100*median),
+		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s the measured ones; the "+
+			"median error is %.0f%%.", len(all), correlation, 100*median),
 		alt: "Scatter: predicted against measured time of each benchmark, with the line on " +
 			"which both are equal",
 		height: 4.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("predicted = measured", same)
 	f.explainIntervals("horizontal lines: 95% interval", across)
-	err = d.scatter(f, p, found)
-	if !math.IsNaN(rho) {
-		f.explain(fmt.Sprintf("rank correlation %.3f", rho))
-	}
-	return f, err
-}
-
-// correlation handles equal times, which have no ranks.
-func correlation(rho float64, predicted []float64) string {
-	switch {
-	case slices.Min(predicted) == slices.Max(predicted):
-		return "are all the same"
-	case math.IsNaN(rho):
-		return "differ, but the measured ones do not"
-	}
-	return fmt.Sprintf("have a rank correlation of %.3f with the measured ones", rho)
-}
-
-const maxScattered = 1000
-
-// scatter draws at most maxScattered points. Families without a hue of their own share the last.
-func (d *data) scatter(f *figure, p *panel, found []prediction) error {
-	by := map[string][]spot{}
-	var families []string
-	for _, one := range found[:min(len(found), maxScattered)] {
-		name := one.family
-		if by[name] == nil && len(families) >= len(d.look.hues)-1 {
-			name = "others"
-		}
-		if by[name] == nil {
-			families = append(families, name)
-		}
-		by[name] = append(by[name], one.spot)
-	}
-	for i, name := range families {
-		if err := d.look.addSpots(f, p, name, d.look.hues[i], by[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f, d.look.addSpots(f, p, "a benchmark", d.look.hues[0],
+		all[:min(len(all), maxScattered)])
 }

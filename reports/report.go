@@ -23,6 +23,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/infile"
 	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
@@ -155,7 +156,7 @@ func (d *data) rest() data {
 
 // named returns each benchmark of this machine's caches once, those with a number of threads last.
 func (d *data) named() []results.Row {
-	return slices.Concat(slices.DeleteFunc(slices.Clone(d.rows), saysThreads), d.threaded)
+	return slices.Concat(without(d.rows, saysThreads), d.threaded)
 }
 
 func saysThreads(r results.Row) bool { return r.Key("threads") != "" }
@@ -186,9 +187,6 @@ var makers = []maker{
 		"bench run --filter .name:Traverse"},
 	{"miss-rates", "miss rates by size", missRates, "bench run --filter .name:Traverse"},
 	{"copy-bandwidth", "copy bandwidth by layout", copyBandwidth, "bench run --filter .name:Copy"},
-	{"copy-stride", "copy bandwidth by stride", copyStride, "bench run --filter /layout:columns"},
-	{"nchw-nhwc", "NCHW against NHWC", channels,
-		"bench run --filter '/layout:(nchw-nhwc OR nhwc-nchw)'"},
 	{"contiguous", "when contiguous() pays", contiguous, "bench run --filter .name:Contiguous"},
 	{"tiles", "tile size against time and misses", tiles, "bench run --filter .name:Tile"},
 	{"latency", "latency ladder", latency, "bench run --filter .name:Latency"},
@@ -277,7 +275,7 @@ func (r Report) stale(dir string) (paths []string) {
 
 // ownPage returns ours = false if the page is missing or not this program's.
 func ownPage(path string) (text []byte, ours bool) {
-	text, err := results.ReadText(path)
+	text, err := infile.Text(path)
 	return text, err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark))
 }
 
@@ -305,17 +303,13 @@ type file struct {
 }
 
 func newData(set *results.Set, o Options) (*data, error) {
-	look, err := o.Theme.style()
-	if err != nil {
-		return nil, err
-	}
 	config, err := set.Config()
 	if err != nil {
 		return nil, err
 	}
-	d := &data{look: look, set: set, config: config, history: o.History, shown: map[string]bool{},
-		setup: results.SetupOf(config)}
-	d.cpuCaches, d.simulated = capacities(d.setup.Caches), capacities(d.setup.Simulated())
+	d := &data{look: o.Theme.style(), set: set, config: config, history: o.History,
+		shown: map[string]bool{}, setup: results.SetupOf(config)}
+	d.cpuCaches, d.simulated = capacities(d.setup.Caches...), capacities(d.setup.D1, d.setup.LL)
 	var all []results.Row
 	at := map[string]int{} // in all, by name
 	for _, part := range set.Files() {

@@ -45,27 +45,23 @@ type storagePicture struct {
 
 // DrawLayout draws views in row-major order, with an arrow along the iteration. Under them it draws
 // their storage in the same colours.
-func DrawLayout(d layouts.Drawing, theme Theme) (Chart, error) {
-	p, err := newStoragePicture(d, theme)
+func DrawLayout(d layouts.Drawing) (Chart, error) {
+	p, err := newStoragePicture(d)
 	if err != nil {
 		return Chart{}, err
 	}
 	c := Chart{Title: p.title(), Sentence: p.sentence(), Alt: p.alt()}
-	err = c.render(&p.look, p.height(), p.footer(), p.draw)
+	err = c.render(&p.look, p.height(), p.look.footer(p.legend()), p.draw)
 	return c, err
 }
 
-func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) {
-	look, err := theme.style()
-	if err != nil {
-		return nil, err
-	}
-	p := &storagePicture{Drawing: d, look: look, shared: map[int]int{},
+func newStoragePicture(d layouts.Drawing) (*storagePicture, error) {
+	p := &storagePicture{Drawing: d, look: Light.style(), shared: map[int]int{},
 		shades: map[int]color.Color{}}
 	for i, v := range d.Views {
 		for _, g := range p.slices(v) {
 			if g.part > 0 && len(d.Views) > 1 {
-				g.hue = look.hues[i%len(look.hues)].color
+				g.hue = p.look.hues[i%len(p.look.hues)].color
 			}
 			p.grids = append(p.grids, g)
 		}
@@ -77,8 +73,6 @@ func newStoragePicture(d layouts.Drawing, theme Theme) (*storagePicture, error) 
 	p.fold()
 	return p, p.shade()
 }
-
-func (p *storagePicture) footer() footer { return p.look.footer(p.legend()) }
 
 func (p *storagePicture) title() string {
 	var names []string

@@ -32,7 +32,7 @@ func drawingOf(t *testing.T, p layouts.Picture, views ...string) layouts.Drawing
 // sightOf lays it out.
 func sightOf(t *testing.T, d layouts.Drawing) *storagePicture {
 	t.Helper()
-	p, err := newStoragePicture(d, Light)
+	p, err := newStoragePicture(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestStorageTexts(t *testing.T) {
 			[]string{"Ab2a", "shape 3x1, padded to 4x1, strides ((2, 1), 2), offset 0", "0", "1", "2",
 				"storage, in order: 4 elements", "0", "0", "1", "2", "3"}},
 	} {
-		chart, err := DrawLayout(c.d, Light)
+		chart, err := DrawLayout(c.d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func blockedDrawing(t *testing.T, format string, shape ...int) layouts.Drawing {
 
 func wrapped(t *testing.T, d layouts.Drawing) []string {
 	p := sightOf(t, d)
-	return p.footer().lines
+	return p.look.footer(p.legend()).lines
 }
 
 // TestStorageShared: two views of one storage have a colour each under what they have.
@@ -213,7 +213,7 @@ func TestStorageLarge(t *testing.T) {
 // TestPictures: a picture is known as one of ours, and a PNG is still one.
 func TestPictures(t *testing.T) {
 	pair := layouts.Picture{Shape: []int{2}, DType: layouts.Float32}
-	chart, err := DrawLayout(drawingOf(t, pair), Dark)
+	chart, err := DrawLayout(drawingOf(t, pair))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,8 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -179,7 +177,7 @@ func missRatio(d *data) (*figure, error) {
 func ratioSentence(all []series) string {
 	var words []string
 	for _, s := range all {
-		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		sortByX(s.points)
 		for _, q := range s.points {
 			if q.y <= 12.5 {
 				words = append(words, fmt.Sprintf("%s %s", show.Bytes(int(q.x)), s.name))

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"image/color"
 
 	xfont "golang.org/x/image/font"
@@ -37,7 +36,7 @@ type hue struct {
 
 // style returns the style of a theme. The hues are Okabe and Ito's, which colour-blind readers can
 // distinguish (https://jfly.uni-koeln.de/color/). On dark paper they are lighter.
-func (t Theme) style() (style, error) {
+func (t Theme) style() style {
 	hues := func(hex ...uint32) (all [5]hue) {
 		glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{},
 			draw.TriangleGlyph{}, draw.RingGlyph{}}
@@ -46,17 +45,14 @@ func (t Theme) style() (style, error) {
 		}
 		return all
 	}
-	switch t {
-	case "", Light:
-		return style{paper: rgb(0xFFFFFF), ink: rgb(0x3C3C3C), grid: rgb(0xE1E1E1),
-			marked: rgb(0x737373),
-			hues:   hues(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00)}, nil
-	case Dark:
+	if t == Dark {
 		return style{paper: rgb(0x15181D), ink: rgb(0xDCDFE4), grid: rgb(0x31363E),
 			marked: rgb(0x9BA1AB),
-			hues:   hues(0x56B4E9, 0xF5793A, 0x2BC49A, 0xE6A0C8, 0xF0C83C)}, nil
+			hues:   hues(0x56B4E9, 0xF5793A, 0x2BC49A, 0xE6A0C8, 0xF0C83C)}
 	}
-	return style{}, fmt.Errorf("no such theme: %q (known: %s, %s)", string(t), Light, Dark)
+	return style{paper: rgb(0xFFFFFF), ink: rgb(0x3C3C3C), grid: rgb(0xE1E1E1),
+		marked: rgb(0x737373),
+		hues:   hues(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00)}
 }
 
 func rgb(hex uint32) color.RGBA {
@@ -99,11 +95,8 @@ func (s *style) newPanel(x, y string) *panel {
 	p := plot.New()
 	p.BackgroundColor = nil // the figure's
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		rotation, xAlign, yAlign := axis.Tick.Label.Rotation, axis.Tick.Label.XAlign,
-			axis.Tick.Label.YAlign
-		axis.Tick.Label = s.text(tickSize)
-		axis.Tick.Label.Rotation, axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = rotation,
-			xAlign, yAlign
+		words := s.text(tickSize)
+		axis.Tick.Label.Color, axis.Tick.Label.Font = words.Color, words.Font
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = s.ink, s.ink
 		axis.Padding = 0
 	}

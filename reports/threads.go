@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -82,7 +79,7 @@ func (d *data) scalings() (all []scaling) {
 		}
 		s.series = series{name: show.Bytes(bytes) + " in " + s.level,
 			hue: d.look.hues[len(all)], points: sets[bytes]}
-		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		sortByX(s.points)
 		all = append(all, s)
 	}
 	return all
@@ -93,15 +90,13 @@ func (d *data) scalings() (all []scaling) {
 // that. Memory serves from beyond bytes on.
 func (d *data) levels() (levels []mark, beyond float64) {
 	levels = slices.Clone(d.cpuCaches)
-	served, far := noise.ServedBy(noise.Ladder(d.rows), d.setup.Caches,
-		results.Cache{Size: math.MaxInt})
-	if far {
+	if d.served != nil {
 		for i := range levels {
-			if levels[i].at == float64(served.Cache.Size) {
-				levels[i].at = float64(served.From)
+			if levels[i].at == float64(d.served.Cache.Size) {
+				levels[i].at = float64(d.served.From)
 			}
 		}
-		return levels, float64(served.To)
+		return levels, float64(d.served.To)
 	}
 	if last := len(levels) - 1; last > 0 && d.set.Comment("sim-ll-source") == "measured" {
 		beyond = levels[last].at
@@ -141,19 +136,7 @@ func threads(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprint(n, " are")
-}
+func counted(n int, what string) string { return show.Counted(n, what) }
 
 func threadsSentence(all []scaling) string {
 	var parts []string

@@ -64,7 +64,7 @@ func trend(d *data) (*figure, error) {
 	}
 	shown := found[:min(len(found), maxTrends)]
 	if changed > 0 { // show only what changed
-		shown = slices.DeleteFunc(slices.Clone(shown), func(f followed) bool {
+		shown = without(shown, func(f followed) bool {
 			return len(f.changes) == 0
 		})
 	}
@@ -166,12 +166,9 @@ func trendSentence(found []followed, changed int) string {
 	if len(first.changes) == 0 {
 		return text
 	}
-	largest := first.changes[0]
-	for _, c := range first.changes {
-		if sizeOf(c) > sizeOf(largest) {
-			largest = c
-		}
-	}
+	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int {
+		return cmp.Compare(sizeOf(a), sizeOf(b))
+	})
 	if largest.Size == nil {
 		return text
 	}

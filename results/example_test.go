@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -15,8 +16,8 @@ func Example() {
 	var file bytes.Buffer
 	w, err := results.NewWriter(&file, []results.Pair{
 		{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "a CPU"},
-		{Key: results.CachesKey, Value: "L1d=32768,8,64 L2=524288,8,64"},
-		{Key: results.D1Key, Value: "32768,8,64"},
+		{Key: keys.Caches, Value: "L1d=32768,8,64 L2=524288,8,64"},
+		{Key: keys.D1, Value: "32768,8,64"},
 	}, []results.Pair{{Key: "date", Value: "2026-11-21T12:00:00Z"}})
 	if err != nil {
 		fmt.Println(err)

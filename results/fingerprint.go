@@ -7,21 +7,21 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 // A Fingerprint holds what must be equal for times to compare: operating system, CPU model, cores,
 // caches, and chosen kernels.
 type Fingerprint []Pair
 
-// fingerprintKeys are a fingerprint's keys, with those that begin with kernelPrefix.
-var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", CachesKey}
-
-const kernelPrefix = "kernel"
+// fingerprintKeys are a fingerprint's keys, with those that begin with keys.Kernel.
+var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", keys.Caches}
 
 // FingerprintOf returns the fingerprint in a file's configuration, see [Set.Config].
 func FingerprintOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool {
-		return slices.Contains(fingerprintKeys, key) || strings.HasPrefix(key, kernelPrefix)
+		return slices.Contains(fingerprintKeys, key) || strings.HasPrefix(key, keys.Kernel)
 	})
 }
 
@@ -46,16 +46,16 @@ func (f Fingerprint) Hash() string {
 
 // Known reports whether the fingerprint names a CPU or caches. Without, equal ones may be of
 // different machines.
-func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get(CachesKey) != "" }
+func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get(keys.Caches) != "" }
 
 // Differ returns the keys that differ, with both values.
 func (f Fingerprint) Differ(g Fingerprint) []string {
-	keys := map[string]bool{}
+	either := map[string]bool{}
 	for _, p := range slices.Concat(f, g) {
-		keys[p.Key] = true
+		either[p.Key] = true
 	}
 	var found []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
+	for _, key := range slices.Sorted(maps.Keys(either)) {
 		if a, b := f.Get(key), g.Get(key); a != b {
 			found = append(found, fmt.Sprintf("%s (%s and %s)", key, orAbsent(a), orAbsent(b)))
 		}
@@ -63,36 +63,33 @@ func (f Fingerprint) Differ(g Fingerprint) []string {
 	return found
 }
 
-// TLBKey is the configuration key of the simulated TLB (simcache.FormatTLB).
-const TLBKey = "sim-tlb"
-
 // GeometryOf returns what simulated units depend on: the keys that begin with "sim-".
 func GeometryOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool { return strings.HasPrefix(key, "sim-") })
 }
 
-// SweptKey is the configuration key of a sweep's named caches: "small=1024,2,64+65536,8,64
-// large=32768,8,64+1048576,16,64". A benchmark names them by "/caches=small".
-const SweptKey = "sim-caches"
+// LabelsOf returns the labels of a configuration, by key.
+func LabelsOf(config map[string]string) Fingerprint { return take(config, keys.IsLabel) }
 
+// sweptPart is the key of a name that has the name of a sweep's caches, see keys.Swept.
 const sweptPart = "caches"
 
-// For returns what a benchmark's unit depends on: TLBKey for TLB-misses/op, all other keys for
-// other units, and of SweptKey the caches that the benchmark names.
+// For returns what a benchmark's unit depends on: [keys.TLB] for TLB-misses/op, all other keys
+// for other units, and of [keys.Swept] the caches that the benchmark names.
 func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	var part Fingerprint
 	for _, p := range f {
-		if p.Key == SweptKey {
+		if p.Key == keys.Swept {
 			p.Value = swept(p.Value, Row{Name: benchmark}.Key(sweptPart))
 		}
-		if p.Value != "" && (p.Key == TLBKey) == (unit == tlbUnit) {
+		if p.Value != "" && (p.Key == keys.TLB) == (unit == tlbUnit) {
 			part = append(part, p)
 		}
 	}
 	return part
 }
 
-// swept returns the entry of name in a value of SweptKey, "" if absent. It does not parse the
+// swept returns the entry of name in a value of keys.Swept, "" if absent. It does not parse the
 // value, because it runs for each count of a sweep.
 func swept(value, name string) string {
 	for at := 0; name != ""; at++ {

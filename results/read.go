@@ -1,13 +1,10 @@
 package results
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +18,8 @@ import (
 	"golang.org/x/perf/benchproc"
 	"golang.org/x/perf/benchunit"
 
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -33,14 +32,13 @@ type Set struct {
 
 // Limits of a file, so that a stranger's file does not exhaust memory.
 const (
-	maxFile    = 64 << 20
 	maxResults = 1 << 18
 	maxConfig  = 1 << 18 // keys, all counted again at each change of one
 )
 
 // Read reads files in the Go benchmark format. It returns an error with file, line and text for the
 // first broken line, and for a file without a result, or above 64 MiB or 262144 results.
-func Read(paths ...string) (*Set, error) { return ReadBy(ReadText, paths...) }
+func Read(paths ...string) (*Set, error) { return ReadBy(infile.Text, paths...) }
 
 // ReadBy is Read with the files' texts from textOf.
 func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, error) {
@@ -79,47 +77,13 @@ func withOwn(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 
 // Parse reads a file's text; name is for errors and Set.Comments.
 func Parse(name string, text []byte) (*Set, error) {
-	set := &Set{Comments: map[string][]Pair{}}
-	var reader benchfmt.Reader
-	if err := set.read(&reader, name, text); err != nil {
-		return nil, err
-	}
-	set.Units = withOwn(reader.Units())
-	return set, nil
-}
-
-// ReadText returns a file's text for [Parse], cut just above its limit, without a UTF-8 mark.
-func ReadText(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return TextOf(file)
-}
-
-// TextOf is ReadText for an open file.
-func TextOf(file io.Reader) ([]byte, error) {
-	text := bufio.NewReader(io.LimitReader(file, maxFile+1))
-	SkipMark(text)
-	return io.ReadAll(text)
-}
-
-// SkipMark skips the UTF-8 mark (BOM) of Windows editors and returns its length. It would become
-// part of the first key.
-func SkipMark(text *bufio.Reader) int {
-	const mark = "\xEF\xBB\xBF"
-	if head, _ := text.Peek(len(mark)); string(head) != mark { // the next read repeats an error
-		return 0
-	}
-	n, _ := text.Discard(len(mark))
-	return n
+	return ReadBy(func(string) ([]byte, error) { return text, nil }, name)
 }
 
 func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
-	if len(text) > maxFile {
+	if len(text) > infile.Most {
 		return fmt.Errorf("%s is longer than the %s that a results file may have", name,
-			show.Bytes(maxFile))
+			show.Bytes(infile.Most))
 	}
 	if !hasResult(text) {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
@@ -131,13 +95,13 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 		return fmt.Errorf("%s:%d: the line %q is of a merge that is not resolved: keep one side, "+
 			"or both without such lines", name, n, strings.TrimSuffix(lineOf(text, n), "\r"))
 	}
-	before, keys := len(s.Results), 0
+	before, changes := len(s.Results), 0
 	var config []benchfmt.Config // of the previous result
 	reader.Reset(bytes.NewReader(text), name)
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.Result:
-			if len(s.Results)-before == maxResults || keys > maxConfig {
+			if len(s.Results)-before == maxResults || changes > maxConfig {
 				return fmt.Errorf("%s holds more than %d results or changes of configuration",
 					name, maxResults)
 			}
@@ -145,7 +109,7 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 			if slices.EqualFunc(r.Config, config, sameConfig) {
 				r.Config = config // shared, since it is most of a result
 			} else {
-				config, keys = r.Config, keys+len(r.Config)
+				config, changes = r.Config, changes+len(r.Config)
 			}
 			s.Results = append(s.Results, r)
 		case *benchfmt.SyntaxError:
@@ -209,6 +173,15 @@ func (s *Set) Files() []Part {
 	return parts
 }
 
+// Names returns the names of the results, without the word Benchmark.
+func (s *Set) Names() map[string]bool {
+	names := map[string]bool{}
+	for _, r := range s.Results {
+		names[r.Name.String()] = true
+	}
+	return names
+}
+
 // CheckValues returns an error for values that cannot be compared: NaN, infinite, or below 0 in
 // this program's units.
 func (s *Set) CheckValues() error {
@@ -254,7 +227,7 @@ func Are(text []byte) bool {
 var signed = compiled(`(?m)^(sim-[0-9a-z]+|# version): `)
 
 // ended matches the last line that bench writes.
-var ended = compiled(`(?:^|\n)# ` + EndKey + `: [0-9]+ results\s*$`)
+var ended = compiled(`(?:^|\n)# ` + keys.End + `: [0-9]+ results\s*$`)
 
 var inFormat = compiled(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
 
@@ -313,7 +286,7 @@ func comments(text []byte) []Pair {
 }
 
 // Complete returns an error if a file of bench is cut off between two lines, by the number of
-// results at its end ([EndKey]). Interrupted runs and incomplete merges are errors too.
+// results at its end ([keys.End]). Interrupted runs and incomplete merges are errors too.
 func (s *Set) Complete() error {
 	for _, part := range s.Files() {
 		wrote, said, ends := false, 0, 0
@@ -323,9 +296,9 @@ func (s *Set) Complete() error {
 				wrote = true
 			case "interrupted":
 				return fmt.Errorf("%s is of a run that was interrupted %s", part.Name, c.Value)
-			case PartialKey:
+			case keys.Partial:
 				return fmt.Errorf("%s was merged of parts that are not all: %s", part.Name, c.Value)
-			case EndKey:
+			case keys.End:
 				n := 0
 				if _, err := fmt.Sscanf(c.Value, "%d results", &n); err == nil {
 					ends, said = ends+1, said+n
@@ -335,7 +308,7 @@ func (s *Set) Complete() error {
 		switch {
 		case ends == 0 && wrote:
 			return fmt.Errorf("%s is cut off: its last line is not \"# %s: N results\"",
-				part.Name, EndKey)
+				part.Name, keys.End)
 		case ends > 0 && said != len(part.Results) && !part.bothSides(said):
 			return fmt.Errorf("%s is cut off or was changed: it has %s, and by its last line %d",
 				part.Name, show.Counted(len(part.Results), "result"), said)
@@ -366,53 +339,55 @@ func (s *Set) Comment(key string) string {
 	return common
 }
 
-// Config returns the configuration that all results share, without FamilyKey. It returns an error
-// with the keys that differ: such results do not compare. Labels that differ only between
-// benchmarks are left out ([IsLabel]). A name in SweptKey must mean the same caches in all results.
+// Config returns the configuration that all results share, without [keys.Family]. It returns an
+// error with the keys that differ: such results do not compare. Labels that differ only between
+// benchmarks are left out ([keys.IsLabel]). A name in [keys.Swept] must mean the same caches in all
+// results.
 func (s *Set) Config() (map[string]string, error) {
 	var parser benchproc.ProjectionParser
 	filter, err := benchproc.NewFilter("*")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parser.Parse(FamilyKey, filter); err != nil { // excludes it from .config
+	if _, err := parser.Parse(keys.Family, filter); err != nil { // excludes it from .config
 		return nil, err
 	}
 	projection, err := parser.Parse(".config", filter)
 	if err != nil {
 		return nil, err
 	}
-	var keys []benchproc.Key
+	var all []benchproc.Key
 	seen := map[benchproc.Key]bool{}
 	for _, r := range s.Results {
 		if k := projection.Project(r); !seen[k] {
 			seen[k] = true
-			keys = append(keys, k)
+			all = append(all, k)
 		}
 	}
 	config := map[string]string{}
 	for _, field := range projection.FlattenedFields() {
-		config[field.Name] = keys[0].Get(field)
+		config[field.Name] = all[0].Get(field)
 	}
 	var differ []string
 	hint := ""
-	for _, field := range benchproc.NonSingularFields(keys) {
-		if field.Name == SweptKey {
-			all, clash := s.sweptCaches()
-			config[SweptKey], differ = all, append(differ, clash...)
+	for _, field := range benchproc.NonSingularFields(all) {
+		if field.Name == keys.Swept {
+			caches, clash := s.sweptCaches()
+			config[keys.Swept], differ = caches, append(differ, clash...)
 			continue
 		}
-		if IsLabel(field.Name) && s.byShard(field.Name) {
+		label := keys.IsLabel(field.Name)
+		if label && s.byShard(field.Name) {
 			delete(config, field.Name)
 			continue
 		}
-		if hint == "" && IsLabel(field.Name) && !strings.HasPrefix(field.Name, TuningPrefix) {
+		if hint == "" && label && !strings.HasPrefix(field.Name, keys.Tuning) {
 			hint = ", or compare machines with bench report --by " + field.Name
 		}
-		first := keys[0].Get(field)
-		other := slices.IndexFunc(keys, func(k benchproc.Key) bool { return k.Get(field) != first })
+		first := all[0].Get(field)
+		other := slices.IndexFunc(all, func(k benchproc.Key) bool { return k.Get(field) != first })
 		differ = append(differ, fmt.Sprintf("%s (%s and %s)", field.Name, orAbsent(first),
-			orAbsent(keys[other].Get(field))))
+			orAbsent(all[other].Get(field))))
 	}
 	if differ != nil {
 		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files "+
@@ -427,7 +402,7 @@ func (s *Set) sweptCaches() (all string, differ []string) {
 	var entries []string
 	for _, r := range s.Results {
 		name := Row{Name: r.Name.String()}.Key(sweptPart)
-		entry := swept(r.GetConfig(SweptKey), name)
+		entry := swept(r.GetConfig(keys.Swept), name)
 		switch known, ok := meant[name]; {
 		case !ok:
 			meant[name] = entry
@@ -436,7 +411,7 @@ func (s *Set) sweptCaches() (all string, differ []string) {
 			}
 		case known != entry && !refused[name]:
 			refused[name] = true
-			differ = append(differ, fmt.Sprintf("%s of %s (%s and %s)", SweptKey, name,
+			differ = append(differ, fmt.Sprintf("%s of %s (%s and %s)", keys.Swept, name,
 				orAbsent(known), orAbsent(entry)))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
@@ -222,7 +223,7 @@ func FuzzParse(f *testing.F) {
 // names, whose name may have a = of its own.
 func TestSweptGeometry(t *testing.T) {
 	g := results.GeometryOf(
-		map[string]string{results.SweptKey: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 a=2048,2,64+8192,4,64", results.TLBKey: "64,4,4096"})
+		map[string]string{keys.Swept: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 a=2048,2,64+8192,4,64", keys.TLB: "64,4,4096"})
 	for _, c := range []struct{ name, unit, want string }{
 		{"Traverse/caches=a", "D1-misses/op", "[{sim-caches a=2048,2,64+8192,4,64}]"},
 		{"Traverse/caches=aa", "D1-misses/op", "[{sim-caches aa=512,2,64+8192,4,64}]"},
@@ -258,7 +259,7 @@ func TestSweptConfig(t *testing.T) {
 			`differ in sim-caches of a ("a=1024,2,64+8192,4,64" and absent): take`},
 	} {
 		config, err := must(results.Read(one, c.two)).Config()
-		if config[results.SweptKey] != c.config || (err != nil) != (c.refused != "") || err != nil &&
+		if config[keys.Swept] != c.config || (err != nil) != (c.refused != "") || err != nil &&
 			!strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, %v, want %q %q", c.two, config, err, c.config, c.refused)
 		}

@@ -4,21 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/results/keys"
 )
-
-// Keys of configuration lines of [SetupOf] and [Setup.Config], in addition to TLBKey.
-const (
-	CachesKey = "caches" // the machine's: "L1d=32768,8,64 L3=33554432,16,64"
-	D1Key     = "sim-d1" // simulated, the first level: "32768,8,64"
-	LLKey     = "sim-ll" // simulated, the last level
-
-	llCoresKey = "sim-ll-cores" // cores that share the last level, if not all do
-)
-
-// LevelsKey is the configuration key of the simulated levels of bench sim, without the TLB. Its
-// value is a hash of the description, and whether lines are written back, which changes misses
-// after the first level.
-const LevelsKey = "sim-levels"
 
 // A Setup is the machine and the simulation, by a file's configuration.
 type Setup struct {
@@ -63,10 +51,10 @@ func SetupOf(config map[string]string) Setup {
 	return Setup{
 		GOOS: config["goos"], GOARCH: config["goarch"], GoVersion: config["goversion"],
 		CPU: config["cpu"], CPUs: positive(config["cpus"], maxCPUs), Pages: config["pages"],
-		Caches: caches(config[CachesKey]),
-		D1:     cacheOf("D1", config[D1Key]), LL: cacheOf("LL", config[LLKey]),
-		LLCores: positive(config[llCoresKey], maxCPUs),
-		TLB:     tlbLevels(config[TLBKey]),
+		Caches: caches(config[keys.Caches]),
+		D1:     cacheOf("D1", config[keys.D1]), LL: cacheOf("LL", config[keys.LL]),
+		LLCores: positive(config[keys.LLCores], maxCPUs),
+		TLB:     tlbLevels(config[keys.TLB]),
 	}
 }
 
@@ -79,18 +67,18 @@ func (s Setup) Config() []Pair {
 	}
 	config := []Pair{
 		{"goos", s.GOOS}, {"goarch", s.GOARCH}, {"cpu", s.CPU}, {"cpus", strconv.Itoa(s.CPUs)},
-		{CachesKey, strings.Join(sizes, " ")}, {"goversion", s.GoVersion},
-		{D1Key, s.D1.String()}, {LLKey, s.LL.String()},
+		{keys.Caches, strings.Join(sizes, " ")}, {"goversion", s.GoVersion},
+		{keys.D1, s.D1.String()}, {keys.LL, s.LL.String()},
 	}
 	if s.LLCores > 0 {
-		config = append(config, Pair{llCoresKey, strconv.Itoa(s.LLCores)})
+		config = append(config, Pair{keys.LLCores, strconv.Itoa(s.LLCores)})
 	}
 	if s.TLB != nil {
 		var levels []string
 		for _, t := range s.TLB {
 			levels = append(levels, fmt.Sprintf("%d,%d,%d", t.Entries, t.Ways, t.Page))
 		}
-		config = append(config, Pair{TLBKey, strings.Join(levels, " ")})
+		config = append(config, Pair{keys.TLB, strings.Join(levels, " ")})
 	}
 	if s.Pages != "" {
 		config = append(config, Pair{"pages", s.Pages})
@@ -100,16 +88,6 @@ func (s Setup) Config() []Pair {
 
 // String returns the cache as Cachegrind writes it, "32768,8,64".
 func (c Cache) String() string { return fmt.Sprintf("%d,%d,%d", c.Size, c.Ways, c.Line) }
-
-// Simulated returns D1 and LL, if known.
-func (s Setup) Simulated() (known []Cache) {
-	for _, c := range []Cache{s.D1, s.LL} {
-		if c != (Cache{}) {
-			known = append(known, c)
-		}
-	}
-	return known
-}
 
 func caches(text string) (found []Cache) {
 	for field := range strings.FieldsSeq(text) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/filter"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -31,8 +33,11 @@ var readers = map[string]func(text string) (any, error){
 	"complete": func(text string) (any, error) {
 		return "", must(results.Parse("run.txt", []byte(text))).Complete()
 	},
-	"are":   func(text string) (any, error) { return results.Are([]byte(text)), nil },
-	"label": func(text string) (any, error) { return results.ParseLabel(text) },
+	"are": func(text string) (any, error) { return results.Are([]byte(text)), nil },
+	"label": func(text string) (any, error) {
+		key, value, err := keys.ParseLabel(text)
+		return results.Pair{Key: key, Value: value}, err
+	},
 	"size": func(text string) (any, error) {
 		return results.Row{Name: "Latency/size=" + text + "/k=1"}.Bytes("size"), nil
 	},
@@ -56,16 +61,7 @@ var readers = map[string]func(text string) (any, error){
 		return b.String()[strings.Index(b.String(), "Benchmark") : b.Len()-1], err
 	},
 	"filter": func(query string) (any, error) {
-		f, err := results.NewFilter(query)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range filtered {
-			if match, err := f.Match(name); match || err != nil {
-				return name, err
-			}
-		}
-		return nil, f.Nothing("none", filtered)
+		return filter.Names(query, filtered)
 	},
 	"kept": kept,
 }
@@ -74,8 +70,8 @@ var readers = map[string]func(text string) (any, error){
 func kept(query string) (any, error) {
 	const lines = "BenchmarkCopy/n=8 1 5 ns/op 7 D1-misses/op\nBenchmarkSum/n=8 1 5 ns/op\n"
 	set := must(results.Parse("a.txt", []byte(lines)))
-	if err := set.Keep(query, "a.txt"); err != nil {
-		if e, ok := errors.AsType[*results.FilterError](err); !ok || e.Query != query {
+	if err := filter.Keep(set, query, "a.txt"); err != nil {
+		if e, ok := errors.AsType[*filter.Error](err); !ok || e.Query != query {
 			return nil, fmt.Errorf("%w is not of the query", err)
 		}
 		return nil, err

@@ -26,6 +26,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 // A Pair is a key with its value.
@@ -120,16 +122,12 @@ func (w *Writer) Comment(text string) error {
 	return err
 }
 
-// FamilyKey is the configuration key of a family, the part of a name before its first key. Families
-// have different keys, so benchstat should give each a table, like Go's packages.
-const FamilyKey = "family"
-
 // Write writes one sample of a benchmark, named without the word Benchmark, in one call to the
-// writer.
+// writer. Families have different keys, so benchstat should give each a table, like Go's packages.
 func (w *Writer) Write(name string, iters int, values []Value) error {
 	var b strings.Builder
 	if family, _, _ := strings.Cut(name, "/"); family != w.family {
-		fmt.Fprintf(&b, "%s: %s\n", FamilyKey, family)
+		fmt.Fprintf(&b, "%s: %s\n", keys.Family, family)
 		w.family = family
 	}
 	fmt.Fprintf(&b, "Benchmark%s %d", name, iters)

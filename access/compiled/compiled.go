@@ -70,6 +70,26 @@ func (o Outcome) Fault() string {
 	return ""
 }
 
+// Notes returns what to know of the counts. More than the expected calls are worth a note.
+func (o Outcome) Notes(of Options, expected uint64) (notes []string) {
+	if of.First > o.Calls {
+		notes = append(notes, fmt.Sprintf("%s is called %d times, so that no call is counted",
+			of.Function, o.Calls))
+	}
+	if o.Calls > expected {
+		notes = append(notes, fmt.Sprintf("main calls %s %d times, which are counted together; "+
+			"affine loops are counted once", of.Function, o.Calls))
+	}
+	if o.Moved {
+		notes = append(notes, "the kernel does not fix its addresses, so that counts may differ "+
+			"from run to run")
+	}
+	if o.Forked {
+		notes = append(notes, "it starts other processes, whose accesses are not counted")
+	}
+	return notes
+}
+
 // Options select a run and what it reports.
 type Options struct {
 	Args        []string // after the program's name

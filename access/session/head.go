@@ -8,6 +8,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -71,9 +72,9 @@ func (s *Session) head() (config, comments []results.Pair) {
 	}
 	add("commit", s.Program.Commit)
 	add("load", node.Load())
-	add(results.SuiteKey, s.suite())
+	add(keys.Suite, s.suite())
 	if s.part.places != nil {
-		add(results.ShardKey, s.part.shard.String())
+		add(keys.Shard, s.part.shard.String())
 	}
 	return slices.Concat(setup.Config(), s.tunings(), s.Labels),
 		append(comments, node.Comments(s.machine)...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -46,5 +47,5 @@ func WriteLoads(out io.Writer, m probe.Machine, program Program) error {
 			lines++
 		}
 	}
-	return w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, lines))
+	return w.Comment(fmt.Sprintf("%s: %d results", keys.End, lines))
 }

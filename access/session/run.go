@@ -19,6 +19,7 @@ import (
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/results/show"
 )
@@ -382,7 +383,7 @@ func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (
 	}
 	warnings, err = s.finish(w)
 	return warnings, errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results",
-		results.EndKey, s.done)))
+		keys.End, s.done)))
 }
 
 func write(w *results.Writer, r Record) error {
@@ -414,7 +415,7 @@ func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	}
 	err = w.Comment(overhead)
 	if a, known := s.before.Until(node.Now()); known {
-		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
+		err = errors.Join(err, w.Comment(keys.Activity+": "+a.Comment()))
 	}
 	warnings = s.Warnings()
 	for _, warning := range warnings {

@@ -31,6 +31,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/filter"
 	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -65,7 +66,7 @@ type Plan struct {
 	Remarks       []results.Pair // comments for the head of a file
 
 	Program Program        // that makes the run, for the head of a file
-	Labels  []results.Pair // configuration lines, see results.ParseLabel
+	Labels  []results.Pair // configuration lines, see keys.ParseLabel
 
 	part part // of a whole plan, see Take
 }
@@ -215,43 +216,25 @@ func (s *Session) samples() int {
 	return n
 }
 
-// Filter keeps the benchmarks and studies whose names match a query. It returns a
-// results.FilterError if none match or the query is invalid.
+// Filter keeps the benchmarks and studies whose names match a query. It returns a filter.Error if
+// none match or the query is invalid.
 func Filter(query string, all []access.Comparison,
 	studies []string) (kept []access.Comparison, keptStudies []string, err error) {
-	filter, err := results.NewFilter(query)
-	if err != nil {
-		return nil, nil, err
+	names := slices.Clone(studies)
+	for _, b := range slices.Concat(all...) {
+		names = append(names, b.Name)
 	}
-	var names []string
+	selected, err := filter.Names(query, names)
 	for _, c := range all {
-		var some access.Comparison
-		for _, b := range c {
-			names = append(names, b.Name)
-			match, err := filter.Match(b.Name)
-			if err != nil {
-				return nil, nil, err
-			}
-			if match {
-				some = append(some, b)
-			}
-		}
-		if some != nil {
+		some := slices.DeleteFunc(slices.Clone(c), func(b access.Benchmark) bool {
+			return !selected[b.Name]
+		})
+		if len(some) > 0 {
 			kept = append(kept, some)
 		}
 	}
-	for _, name := range studies {
-		names = append(names, name)
-		match, err := filter.Match(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if match {
-			keptStudies = append(keptStudies, name)
-		}
-	}
-	if kept == nil && keptStudies == nil {
-		return nil, nil, filter.Nothing("no benchmark matches (bench list prints them all)", names)
-	}
-	return kept, keptStudies, nil
+	keptStudies = slices.DeleteFunc(slices.Clone(studies), func(name string) bool {
+		return !selected[name]
+	})
+	return kept, keptStudies, err
 }

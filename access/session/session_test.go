@@ -15,6 +15,8 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/filter"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -208,7 +210,7 @@ func TestFilter(t *testing.T) {
 	}
 	for _, query := range []string{"x(", "/n:9"} {
 		_, _, err := session.Filter(query, p.Comparisons, p.Studies)
-		if e, ok := errors.AsType[*results.FilterError](err); !ok || e.Query != query {
+		if e, ok := errors.AsType[*filter.Error](err); !ok || e.Query != query {
 			t.Errorf("%q: %v", query, err)
 		}
 	}
@@ -236,7 +238,7 @@ func TestDefaults(t *testing.T) {
 	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() || got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 || got.Pages != access.PagesSmall.String() {
 		t.Errorf("%+v, want %v", got, chosen.Levels)
 	}
-	for _, key := range []string{"sim-d1-source", "sim-ll-source", "date", "kernels", "load", results.SuiteKey, "overhead"} {
+	for _, key := range []string{"sim-d1-source", "sim-ll-source", "date", "kernels", "load", keys.Suite, "overhead"} {
 		if set.Comment(key) == "" {
 			t.Errorf("nothing is said of %s", key)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -52,7 +53,7 @@ func (s Simulated) Results() ([]byte, error) {
 		err = errors.Join(err, w.Write("Array"+name+"/array="+namePart(a.Function), 1,
 			countValues(a.Counts)))
 	}
-	err = errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", results.EndKey,
+	err = errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", keys.End,
 		1+len(s.Arrays))))
 	return b.Bytes(), err
 }
@@ -70,11 +71,11 @@ func (s Simulated) config() ([]results.Pair, error) {
 	if c.WriteBacks {
 		levels += " writebacks"
 	}
-	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()},
-		{Key: results.LLKey, Value: c.Last().Geometry.String()},
-		{Key: results.LevelsKey, Value: levels}}
+	config := []results.Pair{{Key: keys.D1, Value: c.First().Geometry.String()},
+		{Key: keys.LL, Value: c.Last().Geometry.String()},
+		{Key: keys.Levels, Value: levels}}
 	if len(c.TLB) > 0 {
-		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(c.TLB)})
+		config = append(config, results.Pair{Key: keys.TLB, Value: simcache.FormatTLB(c.TLB)})
 	}
 	return config, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -123,7 +124,7 @@ func (s *Session) kernels() (names []string) {
 
 func (s *Session) tunings() (lines []results.Pair) {
 	for _, set := range s.tunable() {
-		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(),
+		lines = append(lines, results.Pair{Key: keys.Tuning + set.Name(),
 			Value: set.Tuning().String()})
 	}
 	return lines

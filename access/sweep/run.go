@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
@@ -162,14 +163,14 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 
 func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	out := bufio.NewWriterSize(to, 1<<20)
-	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.hash()})
+	comments := append(o.Comments, results.Pair{Key: keys.Suite, Value: s.hash()})
 	if o.Of > 1 {
-		comments = append(comments, results.Pair{Key: results.ShardKey,
+		comments = append(comments, results.Pair{Key: keys.Shard,
 			Value: fmt.Sprintf("%d/%d", o.Index, o.Of)})
 	}
 	var config []results.Pair
 	if named := s.named(); named != "" {
-		config = []results.Pair{{Key: results.SweptKey, Value: named}}
+		config = []results.Pair{{Key: keys.Swept, Value: named}}
 	}
 	w, err := results.NewWriter(out, config, comments)
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 			continue
 		}
 		if o.Of > 1 && point%blockSize == 0 {
-			if err := w.Comment(fmt.Sprintf("%s: %d", results.PartKey,
+			if err := w.Comment(fmt.Sprintf("%s: %d", keys.Part,
 				point/blockSize+1)); err != nil {
 				return err
 			}
@@ -194,5 +195,5 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 			return err
 		}
 	}
-	return errors.Join(w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, n)), out.Flush())
+	return errors.Join(w.Comment(fmt.Sprintf("%s: %d results", keys.End, n)), out.Flush())
 }

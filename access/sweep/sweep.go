@@ -23,7 +23,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -113,7 +113,7 @@ func Parse(name string, text []byte) (*Space, error) {
 	if len(f.Caches) == 0 {
 		return nil, doc.Errorf("caches", "no caches (want one or more)")
 	}
-	if n := len(results.SweptKey) + len(s.named()); n > maxLine {
+	if n := len(keys.Swept) + len(s.named()); n > maxLine {
 		return nil, doc.Errorf("caches", "the names of %d caches take a line of %d B in the "+
 			"results (want at most %d): leave names out", len(s.hierarchies), n, maxLine)
 	}
@@ -301,7 +301,7 @@ func (h hierarchy) geometry() string {
 	return h.config.First().Geometry.String() + "+" + h.config.Last().Geometry.String()
 }
 
-// named returns the value of [results.SweptKey]: the geometries of caches with other names.
+// named returns the value of [keys.Swept]: the geometries of caches with other names.
 func (s *Space) named() string {
 	var entries []string
 	for _, h := range s.hierarchies {
@@ -320,7 +320,7 @@ func (s *Space) name(point int) string {
 		s.hierarchies[point%len(s.hierarchies)].name
 }
 
-// hash identifies the space by 12 hex digits, for [results.SuiteKey].
+// hash identifies the space by 12 hex digits, for [keys.Suite].
 func (s *Space) hash() string {
 	h := sha256.New()
 	for _, name := range s.names {

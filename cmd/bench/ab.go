@@ -20,11 +20,9 @@ func (f *runFlags) interleave(c call, s *session.Session) (old, new []byte, gone
 			err = stopped(c.ctx, "of two interleaved programs nothing is kept")
 		}
 	}()
-	for name, file := range map[string]string{"caches": f.caches, "suite": f.suiteOf.file} {
-		if _, is := piped[file]; is {
-			return nil, nil, nil, fmt.Errorf("--%s %s: with --ab both programs read it, again in "+
-				"every turn: want a file, which this is not", name, file)
-		}
+	if len(piped) > 0 {
+		return nil, nil, nil, errors.New("--ab: both programs read --caches and --suite, again " +
+			"in every turn: want files, not stdin or a pipe")
 	}
 	path, err := exec.LookPath(f.ab)
 	if err != nil {
@@ -100,6 +98,9 @@ func (f *runFlags) runAB(c call, s *session.Session) error {
 		return err
 	}
 	defer oldFile.Discard()
+	if err := f.tune(c, s); err != nil {
+		return err
+	}
 	old, new, _, err := f.interleave(c, s)
 	if err == nil {
 		err = oldFile.put(old)

@@ -15,7 +15,6 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 type adviseFlags struct {
@@ -36,9 +35,6 @@ func newAdvise() *cobra.Command {
 	cmd := verb("advise {--shape SHAPE | --program FILE.c}", "Answer whether to call "+
 		"contiguous(), and how to walk a view or rearrange your own loops", noArgs,
 		func(c call, _ []string) error {
-			if f.preset == "list" {
-				return writeTables(c.out, machines.WriteList)
-			}
 			if err := cmp.Or(positive("passes", f.passes), positive("top", f.top)); err != nil {
 				return err
 			}
@@ -56,21 +52,16 @@ func newAdvise() *cobra.Command {
 	f.pattern.addTensor(flags, 1)
 	f.pattern.view.parse = parseCopied
 	f.pattern.addOp(flags, 1)
-	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as "+
-		"in x.sum(1); default: all")
+	flags.IntSliceVar(&f.dims, "dims", nil, "")
 	f.order = oneOf("order", "row", "torch")
-	flags.Var(&f.order, "order", "torch asks for PyTorch alone; all orders are compared otherwise")
-	flags.IntVar(&f.passes, "passes", 1, "passes over the view")
-	flags.BoolVar(&f.time, "time", false, "time the best walks here, and decide by that")
-	flags.IntVar(&f.top, "top", 8, "rows of the table, at most")
+	flags.Var(&f.order, "order", "")
+	flags.IntVar(&f.passes, "passes", 1, "")
+	flags.BoolVar(&f.time, "time", false, "")
+	flags.IntVar(&f.top, "top", 8, "")
 	f.program.add(flags)
-	flags.Lookup("program").Usage = "rearrange the loops of a C `file` instead; those between " +
-		"#pragma scop and #pragma endscop, or with --function a function's; - for stdin"
-	flags.Lookup("function").Usage = "with --program, the function of this `name`"
-	flags.DurationVar(&f.limit, "limit", 4500*time.Millisecond,
-		"with --program, how long changes are tried")
+	flags.DurationVar(&f.limit, "limit", 4500*time.Millisecond, "")
 	f.modelFlags.add(flags)
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	flags.BoolVar(&f.asJSON, "json", false, "")
 	return cmd
 }
 
@@ -116,7 +107,6 @@ func (f *adviseFlags) rearrange(c call) error {
 	if err != nil {
 		return err
 	}
-	setCollection()
 	defer watch(c.ctx, "this count")()
 	a, err := rearrange.Ask(c.ctx, file, text, m, f.limit)
 	if c.ctx.Err() != nil {

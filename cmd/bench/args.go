@@ -2,14 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -18,6 +22,7 @@ import (
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/outfile"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 type call struct {
@@ -33,11 +38,20 @@ func callOf(cmd *cobra.Command) call {
 		progress.New(cmd.ErrOrStderr())}
 }
 
-// verb returns a command that runs a function.
+// verb returns a command that runs a function, unless its --preset is to list the presets.
 func verb(use, short string, args cobra.PositionalArgs,
 	run func(c call, args []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: args,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(callOf(cmd), args) }}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			preset := cmd.Flags().Lookup("preset")
+			if c := callOf(cmd); preset == nil || preset.Value.String() != "list" {
+				return run(c, args)
+			} else if c.given("json") {
+				return writeJSON(c.out, machines.List())
+			} else {
+				return writeTables(c.out, machines.WriteList)
+			}
+		}}
 	cmd.Flags().SortFlags = false
 	return cmd
 }
@@ -88,7 +102,13 @@ func flagFault(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
 		return aVerb(cmd, args) // the flag was meant for this verb
 	}
-	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	text := err.Error()
+	if number, is := errors.AsType[*strconv.NumError](err); is { // names a function of Go
+		want := map[string]string{"ParseFloat": "a number", "ParseBool": "true or false"}
+		text = strings.Replace(text, number.Error(), "want "+cmp.Or(want[number.Func],
+			"a whole number of at most 64 bits"), 1)
+	}
+	return fmt.Errorf("%s (see %s --help)", text, cmd.CommandPath())
 }
 
 // aVerb refuses arguments of a command that only has verbs.
@@ -111,8 +131,8 @@ func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 func takes(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s %q: %s takes %s (see %[3]s --help)",
-				counted(len(args), "argument"), args, cmd.CommandPath(), what)
+			return fmt.Errorf("%s takes %s, and %s is given (see %[1]s --help)", cmd.CommandPath(),
+				what, cmp.Or(shellquote.Join(args...), "nothing"))
 		}
 		return nil
 	}
@@ -125,7 +145,7 @@ var (
 
 // arguments accepts a picture after --map without =, which an optional value otherwise needs.
 func (f *lookFlags) arguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 && f.file == inText && reports.CheckPicture(args[0]) == nil {
+	if len(args) == 1 && f.file == inText {
 		return cmd.Flags().Set("map", args[0])
 	}
 	return noArgs(cmd, args)

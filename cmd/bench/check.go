@@ -15,6 +15,8 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
+	"github.com/stridebench/stridebench/results/filter"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 type checkFlags struct {
@@ -35,9 +37,9 @@ func newCheck() *cobra.Command {
 	flags := cmd.Flags()
 	f.add(flags)
 	f.addSuite(flags)
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results of a run")
+	flags.StringVarP(&f.out, "out", "o", "", "")
 	f.addCaches(flags)
-	flags.StringVar(&f.ab, "ab", "", abUsage)
+	flags.StringVar(&f.ab, "ab", "", "")
 	return cmd
 }
 
@@ -46,21 +48,14 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.tolerance.text = "0"
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
-	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
-	flags.Float64Var(&f.alpha, "alpha", 0.01,
-		"share of false alarms; among checks of unchanged code, those that find a time to differ")
-	f.threshold.add(flags, "threshold", "share", check.ParseShare,
-		"least change of a time that counts, such as 5% or 0.05")
-	f.tolerance.add(flags, "exact-tolerance", "share", check.ParseShare,
-		"greatest rise of a simulated unit that does not count, such as 0.1%")
-	flags.Var(&f.times, "times", "compare times, auto, require or off; auto compares them if the "+
-		"machines are the same")
-	flags.Var(&f.format, "format", "text, markdown, json or junit; markdown is for a pull "+
-		"request or a job's summary")
-	flags.BoolVar(&f.allowVanished, "allow-vanished", false,
-		"do not fail if NEW lacks benchmarks of the baseline")
-	flags.BoolVar(&f.update, "update", false,
-		"make NEW the baseline if it passes; a regression or a missing benchmark keeps the old one")
+	flags.StringVar(&f.baseline, "baseline", "", "")
+	flags.Float64Var(&f.alpha, "alpha", 0.01, "")
+	f.threshold.add(flags, "threshold", "share", parseShare)
+	f.tolerance.add(flags, "exact-tolerance", "share", parseShare)
+	flags.Var(&f.times, "times", "")
+	flags.Var(&f.format, "format", "")
+	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "")
+	flags.BoolVar(&f.update, "update", false, "")
 }
 
 func checkAlpha(alpha float64) error {
@@ -98,13 +93,12 @@ func (f *checkFlags) run(c call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Err(); err != nil {
+	switch err := report.Err(); {
+	case errors.Is(err, check.ErrNothing):
 		return err
-	}
-	if report.Failed() {
-		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.oldName())
-	}
-	if !f.update {
+	case err != nil:
+		return fmt.Errorf("%w: %w against %s", errCheck, err, f.oldName())
+	case !f.update:
 		return nil
 	}
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
@@ -134,7 +128,7 @@ func (f *checkFlags) report(c call, args []string) (*check.Report, []byte, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
-	if err := old.Keep(f.suiteOf.filter, f.baseline); err != nil {
+	if err := filter.Keep(old, f.suiteOf.filter, f.baseline); err != nil {
 		return nil, nil, atFlag(err)
 	}
 	if len(args) == 0 {
@@ -161,9 +155,6 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if report, err := f.tooFew(c, run); report != nil || err != nil {
-		return report, nil, err
-	}
 	defer watch(c.ctx, "this pass")()
 	file, err := createFile("out", f.out)
 	if err != nil {
@@ -180,50 +171,20 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
-	report, err := f.compareTexts(oldText, text)
+	old, err := results.Parse(f.ab, oldText)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range gone {
-		report.Vanished = append(report.Vanished, check.Lone{Name: name, Guarded: true})
-	}
-	return report, text, nil
-}
-
-// compareTexts compares the results of two interleaved programs.
-func (f *checkFlags) compareTexts(oldText, text []byte) (*check.Report, error) {
-	old, err := results.Parse(f.ab, oldText)
-	if err != nil {
-		return nil, err
-	}
-	return f.compare(old, thisRun, text)
-}
-
-// tooFew warns if --count gives too few samples to compare any time. If times are required, it
-// returns the failing report.
-func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
-	text, err := run.Expected(&results.Set{})
-	if err != nil {
-		return nil, err
-	}
-	report, err := f.compareTexts(text, text)
-	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff ||
-		len(report.Comparisons) == 0 {
-		return nil, err
-	}
-	if f.times.value == check.TimesRequire {
-		return report, nil
-	}
-	c.warn("--count %d: %s; --count %d would suffice", run.Count, report.Nothing,
-		report.Comparisons[0].Need)
-	return nil, nil
+	report, err := f.compare(old, thisRun, text, gone...)
+	return report, text, err
 }
 
 const thisRun = "this run"
 
 func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
 
-func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
+func (f *checkFlags) compare(old *results.Set, name string, text []byte,
+	gone ...string) (*check.Report, error) {
 	set, err := results.Parse(name, text)
 	if err != nil {
 		return nil, err
@@ -233,13 +194,13 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 			return nil, fmt.Errorf("--update: the baseline is unchanged: %w", err)
 		}
 	}
-	if err := set.Keep(f.suiteOf.filter, name); err != nil {
+	if err := filter.Keep(set, f.suiteOf.filter, name); err != nil {
 		return nil, atFlag(err)
 	}
-	return check.CompareFiles(old, f.oldName(), set, name,
-		check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
-			ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "",
-			AllowVanished: f.allowVanished, Update: f.update})
+	return check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
+		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "",
+		AllowVanished: f.allowVanished, Update: f.update, Baseline: f.oldName(), New: name,
+		Gone: gone})
 }
 
 // reportNow runs the suite and compares it, unless nothing can be compared.
@@ -283,29 +244,14 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 
 func (f *checkFlags) runNow(c call, s *session.Session) ([]byte, error) {
 	defer watch(c.ctx, "this pass")()
-	file, err := createFile("out", f.out) // a failure costs no measuring
-	if err != nil {
-		return nil, err
-	}
-	defer file.Discard()
 	var text bytes.Buffer
-	if err = f.tune(c, s); err == nil {
-		var warnings []string
-		warnings, err = s.Write(c.ctx, &text, c.meter)
-		err = atFlag(err)
-		tell(c, warnings)
-	}
-	var fault error // of the file
+	kept, warnings, fault, err := f.measure(c, s, &text)
+	tell(c, warnings)
 	so := "nothing is compared or kept"
-	if s.Done() > 0 {
-		if fault = file.put(text.Bytes()); fault == nil && f.out != "" {
-			so = "nothing is compared, and " + f.out + " keeps the samples that were finished"
-		}
+	if kept != "" {
+		so = "nothing is compared, and " + kept + " keeps the samples that were finished"
 	}
-	if c.ctx.Err() != nil {
-		err = stopped(c.ctx, so)
-	}
-	return text.Bytes(), errors.Join(err, fault)
+	return text.Bytes(), errors.Join(c.orStopped(err, so), fault)
 }
 
 // leaveOut removes from a baseline what --quick omits, so that it does not count as vanished.
@@ -335,8 +281,8 @@ func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	if err != nil {
 		return fmt.Errorf("--baseline: %w", err)
 	}
-	for key, flag := range map[string]string{results.D1Key: "D1", results.LLKey: "LL",
-		results.TLBKey: "TLB"} {
+	for key, flag := range map[string]string{keys.D1: "D1", keys.LL: "LL",
+		keys.TLB: "TLB"} {
 		if config[key] != "" && !c.given(flag) {
 			err = cmp.Or(err, c.flags.Set(flag, config[key]))
 		}
@@ -344,6 +290,6 @@ func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	if err != nil {
 		return fmt.Errorf("--baseline %s: its caches: %w", f.baseline, err)
 	}
-	f.tlb.set = f.tlb.set || config[results.D1Key] != "" // a baseline without a TLB simulated none
+	f.tlb.set = f.tlb.set || config[keys.D1] != "" // a baseline without a TLB simulated none
 	return nil
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,11 +18,9 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/access/csource"
-	"github.com/stridebench/stridebench/access/given"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
-	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
 func newCC() *cobra.Command {
@@ -50,84 +46,35 @@ func newCC() *cobra.Command {
 type execFlags struct {
 	path     string
 	args, cc parsed[[]string]
-	from, to callFlag
+	from, to uint64 // calls
 }
 
-func (e *execFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&e.path, "exec", "", "run a program that 'bench cc' built, or build and run "+
-		"a source `file`, and simulate its accesses; with --function those made inside of it")
-	e.args.add(flags, "args", "arguments", shellquote.Split,
-		"with --exec, the program's arguments, in quotes where they have spaces")
-	e.cc.add(flags, "cc", "compiler", shellquote.Split,
-		"with --exec FILE.cpp, the compiler and its options, such as 'g++ -O2 -DN=64'")
-	for name, call := range map[string]*callFlag{"from": &e.from, "to": &e.to} {
-		flag := flags.Lookup(name)
-		call.Value, flag.Value = flag.Value, call
-		flag.Usage += "; with --exec, the first or last call of --function that is counted, from " +
-			"1 on"
+func (e *execFlags) add(flags *pflag.FlagSet, p *patternFlags) {
+	p.from.parse, p.to.parse = callOr(p.from.parse, &e.from), callOr(p.to.parse, &e.to)
+	flags.StringVar(&e.path, "exec", "", "")
+	e.args.add(flags, "args", "arguments", shellquote.Split)
+	e.cc.add(flags, "cc", "compiler", shellquote.Split)
+}
+
+// callOr returns a parser that also reads the number of a call, from 1 on.
+func callOr(parse func(string) (layouts.Tag, error), call *uint64) func(string) (layouts.Tag,
+	error) {
+	return func(text string) (tag layouts.Tag, err error) {
+		if *call, err = strconv.ParseUint(text, 10, 64); err != nil || *call == 0 {
+			return parse(text)
+		}
+		return tag, nil
 	}
-}
-
-// A callFlag is a flag that also accepts the number of a call.
-type callFlag struct {
-	pflag.Value
-	call uint64
-}
-
-// String implements pflag.Value.
-func (f *callFlag) String() string {
-	if f.call > 0 {
-		return fmt.Sprint(f.call)
-	}
-	return f.Value.String()
-}
-
-// Set implements pflag.Value.
-func (f *callFlag) Set(text string) (err error) {
-	if f.call, err = strconv.ParseUint(text, 10, 64); err != nil || f.call == 0 {
-		return f.Value.Set(text)
-	}
-	return nil
 }
 
 func (e *execFlags) check(c call) error {
-	switch from, to := e.from.call, e.to.call; {
+	switch from, to := e.from, e.to; {
 	case from == 0 && to == 0: // they may be formats
 		return exclude(c, "exec", "from to")
 	case to > 0 && from > to:
 		return fmt.Errorf("--from %d --to %d: want the first call before the last", from, to)
 	}
 	return cmp.Or(needs(c, "exec", "from to"), needs(c, "function", "from to"))
-}
-
-// program returns the executable, built in a folder if --exec names a source file.
-func (e *execFlags) program(c call, dir string) (string, error) {
-	compiler, isSource := compiled.Compilers[filepath.Ext(e.path)]
-	if !isSource {
-		if e.cc.set {
-			return "", fmt.Errorf("--cc %s: it builds a source file, and --exec %s is none",
-				e.cc.text, e.path)
-		}
-		return e.path, nil
-	}
-	if _, err := os.Stat(e.path); err != nil {
-		return "", fmt.Errorf("--exec: %w", err)
-	}
-	path, args := filepath.Join(dir, "program"), []string{compiler, "-O2"}
-	if e.cc.set {
-		args = e.cc.value
-	}
-	args = append(args, e.path, "-o", path)
-	build, err := compiled.Command(c.ctx, dir, args)
-	if err != nil {
-		return "", fmt.Errorf("--exec %s: %w", e.path, err)
-	}
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprint(c.err, strings.ReplaceAll(string(out), path, "program"))
-		return "", fmt.Errorf("--exec %s: %s: %w", e.path, strings.Join(args[:len(args)-2], " "),
-			err)
-	}
-	return path, nil
 }
 
 // temporaryFolder makes a folder that is removed even if a signal ends the program.
@@ -144,7 +91,7 @@ func temporaryFolder(ctx context.Context) (dir string, remove func(), err error)
 
 func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 	options := compiled.Options{Function: f.program.Function, Args: f.exec.args.value,
-		First: f.exec.from.call, Last: f.exec.to.call}
+		First: f.exec.from, Last: f.exec.to}
 	if options.First > 0 && options.Last == 0 {
 		options.Last = math.MaxUint64
 	}
@@ -153,9 +100,10 @@ func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	path, err := f.exec.program(c, dir)
-	if err := c.orStopped(err, "nothing was counted"); err != nil {
-		return err
+	path, said, err := compiled.BuildFile(c.ctx, dir, f.exec.path, f.exec.cc.value)
+	if err != nil {
+		fmt.Fprint(c.err, said)
+		return c.orStopped(fmt.Errorf("--exec %s: %w", f.exec.path, err), "nothing was counted")
 	}
 	return f.runCompiled(c, m, "--exec "+f.exec.path, path, options)
 }
@@ -163,36 +111,26 @@ func (f *simFlags) simulateExec(c call, m machines.Machine) error {
 // compileProgram compiles and runs a C function whose loops are not affine.
 func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	refused *csource.Error) error {
-	defines, err := given.Parse(text, f.program.Defines)
-	if err != nil {
-		return fmt.Errorf("--define: %w", err)
-	}
-	maps.Copy(defines.Values, defines.Fields)
 	dir, remove, err := temporaryFolder(c.ctx)
 	defer remove()
 	if err != nil {
 		return err
 	}
-	task := compiled.Task{Path: f.program.file, Function: f.program.Function, Macros: defines.Macros,
-		Values: defines.Values, Sizes: defines.Sizes, Folders: f.program.IncludeDirs, Passes: f.passes,
-		Compiler: f.exec.cc.value}
-	if task.Path == "-" {
-		task.Path = filepath.Join(dir, "stdin.c")
-		if err := os.WriteFile(task.Path, text, 0o600); err != nil {
+	source := f.program.file
+	if source == "-" {
+		source = filepath.Join(dir, "stdin.c")
+		if err := os.WriteFile(source, text, 0o600); err != nil {
 			return err
 		}
 	}
-	options := compiled.Options{Function: f.program.Function}
-	if task.Function == "" {
-		r := compiled.Region{File: filepath.Base(task.Path)}
-		task.Function, r.From, r.To = given.FindRegion(text)
-		options.Region = r
+	task, options, err := compiled.TaskOf(source, text, f.program.Options)
+	if err != nil {
+		return fmt.Errorf("--%w", err)
 	}
-	compiler := compiled.Compilers[filepath.Ext(task.Path)]
-	if !f.exec.cc.set {
-		task.Compiler = []string{compiler}
+	if task.Passes = f.passes; f.exec.cc.set {
+		task.Compiler = f.exec.cc.value
 	}
-	if task.Function == "" || compiler == "" {
+	if task.Function == "" || task.Compiler == nil {
 		return fmt.Errorf("--program: %w; to compile and run it instead, want --function, or one "+
 			"#pragma scop in a function whose definition begins a line", refused)
 	}
@@ -202,7 +140,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 	case c.ctx.Err() != nil:
 		return stopped(c.ctx, "nothing was counted")
 	case err != nil:
-		why := strings.ReplaceAll(err.Error(), task.Path, f.program.file)
+		why := strings.ReplaceAll(err.Error(), source, f.program.file)
 		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
 	}
 	how := "its main has to call " + task.Function
@@ -229,7 +167,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		return err
 	}
 	c.meter.Phase("running "+name, 0)
-	count := &counter{h: h, curve: curve}
+	count := &compiled.Counter{Hierarchy: h, Curve: curve}
 	o.Stdin, o.Environment = os.Stdin, environment()
 	outcome, err := program.Run(c.ctx, o, count)
 	if err != nil && c.ctx.Err() == nil {
@@ -247,10 +185,20 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		return errors.Join(fmt.Errorf("%s: no access is made in %s", name, cmp.Or(o.Function,
 			"the lines between #pragma scop and #pragma endscop")), end)
 	}
-	f.noteOutcome(c, name, o, outcome)
-	noteLocals(c, name, program, o.Function, count)
+	expected := uint64(f.passes)
+	if f.exec.path != "" {
+		expected = math.MaxUint64
+	}
+	for _, note := range outcome.Notes(o, expected) {
+		c.note("%s: %s", name, note)
+	}
+	if missing := count.Uncounted(program, o.Function); missing != nil {
+		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
+			"them where their address leaves the function: declare them static, or build with "+
+			"gcc -O0", name, some(missing, 3))
+	}
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
-	run.Tensors, run.Code = count.lines()
+	run.Tensors, run.Code = count.Lines()
 	run.Curve = curve.Table()
 	for _, object := range run.Tensors {
 		if f.exec.path == "" && object.Function == compiled.Elsewhere {
@@ -263,45 +211,7 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		f.results = ""
 	}
 	run.Partial = fault
-	return errors.Join(f.show(c, run, m.Name), end, count.full)
-}
-
-func (f *simFlags) noteOutcome(c call, name string, o compiled.Options, outcome compiled.Outcome) {
-	if o.First > outcome.Calls {
-		c.note("%s: %s is called %d times, so that no call is counted", name, o.Function,
-			outcome.Calls)
-	}
-	if f.exec.path == "" && outcome.Calls > uint64(f.passes) {
-		c.note("%s: main calls %s %d times, which are counted together; affine loops are "+
-			"counted once", name, o.Function, outcome.Calls)
-	}
-	if outcome.Moved {
-		c.note("%s: the kernel does not fix its addresses, so that counts may differ from "+
-			"run to run", name)
-	}
-	if outcome.Forked {
-		c.note("%s: it starts other processes, whose accesses are not counted", name)
-	}
-}
-
-// noteLocals names local arrays of counted functions whose accesses may be uncounted.
-func noteLocals(c call, name string, program *compiled.Program, function string, count *counter) {
-	counted := map[string]bool{function: true}
-	for _, s := range count.sources {
-		counted[s.Place.Function] = true
-	}
-	var missing []string
-	for _, l := range program.Locals {
-		if counted[l.Function] {
-			missing = append(missing, fmt.Sprintf("%s (%s:%d)", l.Name, filepath.Base(l.File),
-				l.Line))
-		}
-	}
-	if missing != nil {
-		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
-			"them where their address leaves the function: declare them static, or build with "+
-			"gcc -O0", name, some(slices.Compact(missing), 3))
-	}
+	return errors.Join(f.show(c, run, m.Name), end, count.Full)
 }
 
 // environment is all that a program gets of bench's environment, so that every run is the same.
@@ -312,41 +222,4 @@ func environment() (all []string) {
 		}
 	}
 	return all
-}
-
-// A counter counts accesses by place and by object.
-type counter struct {
-	h       *simcache.Hierarchy
-	curve   *reuse.Meter
-	full    error // of the curve
-	sources []compiled.Source
-}
-
-// New implements compiled.Sink.
-func (c *counter) New(s compiled.Source) int {
-	c.sources = append(c.sources, s)
-	return c.h.NewSource(s.Kind)
-}
-
-// Accesses implements compiled.Sink.
-func (c *counter) Accesses(refs []simcache.Reference) {
-	c.h.AccessAll(refs)
-	if c.curve == nil {
-		return
-	}
-	for _, r := range refs {
-		if c.full == nil {
-			c.full = c.curve.Access(r.Addr, int(r.Size))
-		}
-	}
-}
-
-func (c *counter) lines() (objects, code []simcache.Line) {
-	for i, counts := range c.h.SourceCounts() {
-		s := c.sources[i]
-		objects = append(objects, simcache.Line{Function: s.Object, Counts: counts})
-		code = append(code, simcache.Line{Function: s.Place.Function, File: s.Place.File,
-			Number: s.Place.Line, Counts: counts})
-	}
-	return simcache.SumLines(objects), simcache.SumLines(code)
 }

@@ -33,7 +33,7 @@ func newExport() *cobra.Command {
 			err = export.Formats[format.value](&text, records)
 			return writeOut(c.out, out, text.Bytes(), err)
 		})
-	cmd.Flags().Var(&format, "format", "csv, jsonl, github-action-benchmark or bencher")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write instead of stdout")
+	cmd.Flags().Var(&format, "format", "")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "")
 	return cmd
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/filter"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -28,10 +29,9 @@ type parsed[T any] struct {
 	known []string // all values, if there are few
 }
 
-func (p *parsed[T]) add(flags *pflag.FlagSet, name, kind string, parse func(string) (T, error),
-	usage string) {
+func (p *parsed[T]) add(flags *pflag.FlagSet, name, kind string, parse func(string) (T, error)) {
 	p.parse, p.kind = parse, kind
-	flags.Var(p, name, usage)
+	flags.Var(p, name, "")
 }
 
 func (p *parsed[T]) choices() []string { return p.known }
@@ -64,9 +64,6 @@ func oneOf[T ~string](kind string, known ...T) parsed[T] {
 		if slices.Contains(p.known, text) {
 			return T(text), nil
 		}
-		if len(known) == 1 {
-			return "", fmt.Errorf("want %s, which is all that there is so far", known[0])
-		}
 		return "", fmt.Errorf("want one of %s", strings.Join(p.known, ", "))
 	}
 	return p
@@ -82,12 +79,12 @@ type several[T any] struct {
 }
 
 func (s *several[T]) add(flags *pflag.FlagSet, name, kind string, most int,
-	parse func(string) (T, error), usage string) {
+	parse func(string) (T, error)) {
 	s.parse, s.kind, s.most = parse, kind, most
+	flags.Var(s, name, "")
 	if most == 0 {
-		usage += "; several are compared"
+		flags.Lookup(name).Usage = "; several are compared"
 	}
-	flags.Var(s, name, usage)
 }
 
 // Set implements pflag.Value.
@@ -112,11 +109,10 @@ func (s *several[T]) or(otherwise T) T { return append(s.values, otherwise)[0] }
 type geometryFlags struct{ i1, d1, ll parsed[simcache.Geometry] }
 
 func (g *geometryFlags) add(flags *pflag.FlagSet) {
-	const kind, others = "size,assoc,line", ", such as 32KiB,8,64; default: this CPU's"
-	g.i1.add(flags, "I1", kind, simcache.ParseGeometry,
-		"simulated level-1 instruction cache, which patterns of data do not use"+others)
-	g.d1.add(flags, "D1", kind, simcache.ParseGeometry, "simulated level-1 data cache"+others)
-	g.ll.add(flags, "LL", kind, simcache.ParseGeometry, "simulated last-level cache"+others)
+	const kind = "size,assoc,line"
+	g.i1.add(flags, "I1", kind, simcache.ParseGeometry)
+	g.d1.add(flags, "D1", kind, simcache.ParseGeometry)
+	g.ll.add(flags, "LL", kind, simcache.ParseGeometry)
 }
 
 func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
@@ -178,44 +174,27 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
 	p.addOp(flags, most)
 	p.order.text, p.kernel.text = "row", "scalar"
 	p.order.known = []string{"row", "col", "torch", "from", "to"}
-	vectors := kernel.Names(kernel.All())
-	p.kernel.known = strings.Split("scalar, builtin, "+vectors, ", ")
-	p.tile.add(flags, "tile", "shape", most, parseTile, "tiles in which the view is "+
-		"walked, such as 32x32; a size for each of its dims, or none")
-	p.order.add(flags, "order", "order", most, access.ParseOrder, "row, col, torch, or dims such "+
-		"as 1,0; the order in which the view's dims are walked; torch is PyTorch 1.13's; from "+
-		"and to are the orders in memory of two formats")
-	p.kernel.add(flags, "kernel", "kernel", most, access.ParseKernel, "what walks it, such as "+
-		"scalar or avx2; scalar is a plain loop in --order, builtin is Go's copy; the vector "+
-		"kernels are "+vectors+" (this CPU runs "+kernel.Names(kernel.Sets())+")")
+	p.kernel.known = strings.Split("scalar, builtin, "+kernel.Names(kernel.All()), ", ")
+	p.tile.add(flags, "tile", "shape", most, parseTile)
+	p.order.add(flags, "order", "order", most, access.ParseOrder)
+	p.kernel.add(flags, "kernel", "kernel", most, access.ParseKernel)
 }
 
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 	p.op.text, p.op.known = "sum", []string{"sum", "fill", "copy", "add", "chase", "reorder"}
-	p.op.add(flags, "op", "op", access.ParseOp, "sum, fill, copy, add, chase or reorder; sum "+
-		"reads, fill writes, copy writes a fresh contiguous tensor, add (--with, broadcast) a "+
-		"fresh tensor; chase (bench run) reads int64 elements in a random order, each the place "+
-		"of the next; reorder converts between formats (--from, --to)")
+	p.op.add(flags, "op", "op", access.ParseOp)
 	p.pad.text = "0"
-	p.pad.add(flags, "pad", "int", most, strconv.Atoi,
-		"elements between the tensor's rows; these run along its last dim")
-	p.with.add(flags, "with", "shape", layouts.ParseShape,
-		"sizes of the tensor that --op add adds, such as 1x4000")
-	p.from.add(flags, "from", "tag", parseTag, "format of oneDNN in which the tensor is "+
-		"stored; such as abcd or nChw16c, with --op sum, fill or reorder")
-	p.to.add(flags, "to", "tag", parseTag,
-		"format that --op reorder makes of it, such as ABcd16b16a2b")
+	p.pad.add(flags, "pad", "int", most, strconv.Atoi)
+	p.with.add(flags, "with", "shape", layouts.ParseShape)
+	p.from.add(flags, "from", "tag", parseTag)
+	p.to.add(flags, "to", "tag", parseTag)
 }
 
 func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
-	p.shape.add(flags, "shape", "shape", layouts.ParseShape,
-		"sizes of the tensor, such as 4000x4000; it is stored contiguous")
+	p.shape.add(flags, "shape", "shape", layouts.ParseShape)
 	p.dtype.text, p.dtype.known = "float32", layouts.DTypeNames()
-	p.dtype.add(flags, "dtype", "dtype", most, layouts.ParseDType,
-		"type of its elements, such as int32; one of "+strings.Join(p.dtype.known, ", "))
-	p.view.add(flags, "view", "chain", most, parseView, "view operations, as in PyTorch, such as "+
-		"'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help "+
-		"layout' lists them), or none")
+	p.dtype.add(flags, "dtype", "dtype", most, layouts.ParseDType)
+	p.view.add(flags, "view", "chain", most, parseView)
 }
 
 // parseView parses a chain of views, or "none", as in files of benchmarks.
@@ -226,14 +205,28 @@ func parseView(text string) (layouts.Chain, error) {
 	return layouts.ParseChain(text)
 }
 
+// parseShare reads a share such as "5%" or "0.05". It refuses 1, which may mean 1% and would let
+// anything pass.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0) || v >= 1 && !percent || v > 100 {
+		return 0, errors.New("want a share such as 5% or 0.05 (less than 1 without %, which may " +
+			"be up to 10000%)")
+	}
+	return v, nil
+}
+
 // addPages adds a flag for the pages of the tensors' memory.
-func addPages(flags *pflag.FlagSet, p *parsed[access.Pages], more string) {
+func addPages(flags *pflag.FlagSet, p *parsed[access.Pages]) {
 	for _, pages := range []access.Pages{access.PagesSmall, access.PagesTHP, access.PagesHuge} {
 		p.known = append(p.known, pages.String())
 	}
 	p.text = p.known[0]
-	p.add(flags, "pages", "pages", access.ParsePages, "pages of the tensors' memory: 4k (16k or "+
-		"64k where the system's are), thp or hugetlb"+more)
+	p.add(flags, "pages", "pages", access.ParsePages)
 }
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
@@ -293,7 +286,7 @@ func atFlag(err error) error {
 	if _, ok := errors.AsType[*simcache.PassesError](err); ok {
 		return fmt.Errorf("--%w", err)
 	}
-	if _, ok := errors.AsType[*results.FilterError](err); ok {
+	if _, ok := errors.AsType[*filter.Error](err); ok {
 		return fmt.Errorf("--filter %w", err)
 	}
 	return err
@@ -303,7 +296,7 @@ func checkBy(label string) error {
 	if label == "" {
 		return nil
 	}
-	if err := results.CheckLabel(label); err != nil {
+	if err := keys.CheckLabel(label); err != nil {
 		return fmt.Errorf("--by %s: %w", label, err)
 	}
 	return nil

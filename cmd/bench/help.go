@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"text/template"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
@@ -18,7 +21,7 @@ import (
 // more examples. 'bench VERB --help' prints the first two, and the first clauses of the named
 // flags. It fits a screen. 'bench help VERB' prints everything.
 //
-//go:embed help/*.txt
+//go:embed help
 var helpTexts embed.FS
 
 const helpWidth = 100
@@ -30,16 +33,37 @@ const (
 	moreExamples = "more examples"
 )
 
-// addHelp adds its texts to a command and its verbs. It panics without a text, which tests find.
-func addHelp(cmd *cobra.Command) {
-	name := strings.TrimPrefix(strings.ReplaceAll(cmd.CommandPath(), " ", "-"), "bench-")
+// helpText returns a text, with what the program knows in place of {{words}}. It panics without the
+// text, which tests find.
+func helpText(name string) string {
 	content, err := helpTexts.ReadFile("help/" + name + ".txt")
 	if err != nil {
 		panic(err)
 	}
-	text := strings.ReplaceAll(string(content), "{{view-operations}}",
-		explain.Fold(strings.Join(layouts.ViewOps(), ", "), helpWidth))
-	text, rest, _ := strings.Cut(strings.TrimSpace(text), "\n--- ")
+	return strings.NewReplacer("{{dtypes}}", strings.Join(layouts.DTypeNames(), ", "),
+		"{{kernels}}", kernel.Names(kernel.All()), "{{own-kernels}}", kernel.Names(kernel.Sets()),
+		"{{view-operations}}", explain.Fold(strings.Join(layouts.ViewOps(), ", "), helpWidth)).
+		Replace(strings.TrimSpace(string(content)))
+}
+
+// usages has the usage of each flag, by "FLAG" or "VERB FLAG".
+var usages = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(helpText("flags")) {
+		name, usage, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		all[name] = usage
+	}
+	return all
+})
+
+// addHelp adds the texts to a command, its flags and its verbs.
+func addHelp(cmd *cobra.Command) {
+	name := strings.TrimPrefix(cmd.CommandPath(), "bench ")
+	text := helpText(strings.ReplaceAll(name, " ", "-"))
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		flag.Usage = cmp.Or(usages()[name+" "+flag.Name], usages()[flag.Name]) + flag.Usage
+	})
+	text, rest, _ := strings.Cut(text, "\n--- ")
 	cmd.Long, cmd.Example, _ = strings.Cut(text, "\n---\n")
 	names, rest, _ := strings.Cut(rest, "\n")
 	more, examples, _ := strings.Cut(rest, "\n---\n")
@@ -49,10 +73,16 @@ func addHelp(cmd *cobra.Command) {
 	}
 }
 
-func newHelp(root *cobra.Command) *cobra.Command {
-	help := &cobra.Command{Use: "help [verb]",
-		Short: "Print all flags of a verb, with more examples"}
-	help.RunE = func(_ *cobra.Command, args []string) error {
+// refuseTopics has the verb help, which is cobra's, refuse what is not a verb.
+func refuseTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		panic(err)
+	}
+	help.Use, help.Long = "help [verb]", ""
+	help.Short = "Print all flags of a verb, with more examples"
+	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error {
 		found, rest, _ := root.Find(args)
 		if found == root && len(args) > 0 || len(rest) > 0 {
 			return fmt.Errorf("no verb %q (bench --help lists them)", strings.Join(args, " "))
@@ -60,51 +90,32 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		found.InitDefaultHelpFlag()
 		return found.Help()
 	}
-	help.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) (
-		verbs []cobra.Completion, _ cobra.ShellCompDirective) {
-		found, _, _ := root.Find(args)
-		for _, verb := range found.Commands() {
-			if verb.IsAvailableCommand() && strings.HasPrefix(verb.Name(), typed) {
-				verbs = append(verbs, cobra.CompletionWithDesc(verb.Name(), verb.Short))
-			}
-		}
-		return verbs, cobra.ShellCompDirectiveNoFileComp
-	}
-	return help
 }
 
-func helpOf(cmd *cobra.Command, whole bool) string {
+// screenTemplate is the look of the help of a verb.
+var screenTemplate = sync.OnceValue(func() *template.Template {
+	pad := func(text string, width int) string { return fmt.Sprintf("%-*s", width, text) }
+	return template.Must(template.New("screen.tmpl").Funcs(template.FuncMap{"rpad": pad}).
+		ParseFS(helpTexts, "help/screen.tmpl"))
+})
+
+func writeHelp(cmd *cobra.Command, whole bool) {
 	names := strings.Fields(cmd.Annotations[screenFlags])
-	whole = whole || len(names) == 0
-	text, examples := cmp.Or(cmd.Long, cmd.Short), cmd.Example
-	if whole {
+	text, examples, flags, more := cmp.Or(cmd.Long, cmd.Short), cmd.Example, cmd.Flags(), ""
+	if whole || len(names) == 0 {
 		text = strings.TrimSpace(text + "\n\n" + cmd.Annotations[moreText])
 		examples = strings.TrimRight(examples+"\n"+cmd.Annotations[moreExamples], "\n")
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
-	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\nVerbs:\n")
-		for _, verb := range cmd.Commands() {
-			if verb.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-*s %s\n", verb.NamePadding(), verb.Name(), verb.Short)
-			}
+	} else {
+		more = fmt.Sprintf("'bench help %s' has more",
+			strings.TrimPrefix(cmd.CommandPath(), "bench "))
+		shown, others := screen(cmd.Flags(), names)
+		if flags = shown; others != nil {
+			more += ", and\n" + explain.Fold(strings.Join(others, " "), helpWidth)
 		}
 	}
-	if examples != "" { // the verb help has none
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", examples)
-	}
-	if whole {
-		fmt.Fprintf(&b, "\nFlags:\n%s", cmd.Flags().FlagUsagesWrapped(helpWidth))
-		return b.String()
-	}
-	shown, others := screen(cmd.Flags(), names)
-	fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has more", shown.FlagUsagesWrapped(helpWidth),
-		strings.TrimPrefix(cmd.CommandPath(), "bench "))
-	if others != nil {
-		fmt.Fprintf(&b, ", and\n%s", explain.Fold(strings.Join(others, " "), helpWidth))
-	}
-	return b.String() + "\n"
+	// A write error is the output's, which run reports.
+	_ = screenTemplate().Execute(cmd.OutOrStdout(), map[string]any{"Cmd": cmd, "Text": text,
+		"Examples": examples, "Flags": flags.FlagUsagesWrapped(helpWidth), "More": more})
 }
 
 // screen returns the named flags, with the first clause of each, and the names of all others.

@@ -25,24 +25,13 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe.known = []string{"classes", "sets", "bytes"}
 	f.page.value = access.PagesSmall.Size()
 	f.page.text = machines.Size(f.page.value).String()
-	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from "+
-		"--preset list")
-	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, "+
-		"or measured; docs/simulator.md tells the format, measured are those that machine "+
-		"--measure found, and - is stdin")
-	f.observe.add(flags, "observe", "list", simcache.ParseObserve, "count more of each miss, "+
-		"joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes "+
-		"(bytes used of the lines fetched)")
-	flags.BoolVar(&f.writeBacks, "writebacks", false,
-		"count write-backs, and bytes moved by level; they take part in the next level's order, "+
-			"so that its misses may be others")
-	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: the preset's or the config's, else "+
-		"this CPU's, else 64 entries 4-way and 1536 entries 12-way")
-	f.page.add(flags, "page", "size", simcache.ParseBytes,
-		"page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or --explain")
-	flags.BoolVar(&f.explain, "explain", false,
-		"observe all, with the TLB, and say first what would help, tried and counted, then why "+
-			"it misses")
+	flags.StringVar(&f.preset, "preset", "", "")
+	flags.StringVar(&f.config, "config", "", "")
+	f.observe.add(flags, "observe", "list", simcache.ParseObserve)
+	flags.BoolVar(&f.writeBacks, "writebacks", false, "")
+	flags.BoolVar(&f.tlb, "tlb", false, "")
+	f.page.add(flags, "page", "size", simcache.ParseBytes)
+	flags.BoolVar(&f.explain, "explain", false, "")
 }
 
 func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, err error) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stridebench/stridebench/results/check"
 	"github.com/stridebench/stridebench/results/export"
 	"github.com/stridebench/stridebench/results/history"
 	"github.com/stridebench/stridebench/results/show"
@@ -26,7 +25,7 @@ func newHistory() *cobra.Command {
 		Args:  aVerb,
 		RunE:  showHelp,
 	}
-	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "`folder` of the history")
+	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "")
 	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir),
 		newHistoryTrend(&dir), newHistoryExport(&dir))
 	return cmd
@@ -58,9 +57,8 @@ func newHistoryAdd(dir *string) *cobra.Command {
 			}
 			return nil
 		})
-	cmd.Flags().StringVar(&commit, "commit", "", "`commit` that the results are of")
-	date.add(cmd.Flags(), "date", "time", history.ParseTime,
-		"time that the results are of, such as 2026-11-21T07:14:35Z")
+	cmd.Flags().StringVar(&commit, "commit", "", "")
+	date.add(cmd.Flags(), "date", "time", history.ParseTime)
 	return cmd
 }
 
@@ -120,7 +118,7 @@ func newHistoryVerb(dir *string, use, short string, args cobra.PositionalArgs,
 		}
 		return cmp.Or(writeTables(c.out, s.write), err)
 	})
-	cmd.Flags().Var(&format, "format", "text or json")
+	cmd.Flags().Var(&format, "format", "")
 	return cmd
 }
 
@@ -168,14 +166,10 @@ func newHistoryTrend(dir *string) *cobra.Command {
 			}
 			return shown{trend.All(), trend.Write}, err
 		})
-	cmd.Flags().Float64Var(&alpha, "alpha", 0.01,
-		"share of series without a change in which one may be found")
-	threshold.add(cmd.Flags(), "threshold", "share", check.ParseShare,
-		"least size of a change, such as 1%; by default, any change of a simulated unit counts")
-	cmd.Flags().StringVar(&by, "by", "", "find changes of each value of a `label` separately, "+
-		"such as of each host; entries of one commit count too")
-	cmd.Flags().BoolVar(&worse, "worse", false,
-		"only changes for the worse; exit 1 if there is one")
+	cmd.Flags().Float64Var(&alpha, "alpha", 0.01, "")
+	threshold.add(cmd.Flags(), "threshold", "share", parseShare)
+	cmd.Flags().StringVar(&by, "by", "", "")
+	cmd.Flags().BoolVar(&worse, "worse", false, "")
 	return cmd
 }
 
@@ -199,9 +193,8 @@ func newHistoryExport(dir *string) *cobra.Command {
 			}
 			return writeOut(c.out, out, text.Bytes(), err)
 		})
-	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")
-	cmd.Flags().StringVar(&commit, "commit", "",
-		"only entries of this `commit`, which may be shortened")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write instead of stdout")
+	cmd.Flags().Var(&format, "format", "")
+	cmd.Flags().StringVar(&commit, "commit", "", "")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "")
 	return cmd
 }

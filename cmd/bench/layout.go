@@ -44,27 +44,23 @@ func newLayout() *cobra.Command {
 				p.Sparse = &sparse.value
 			}
 			words, drawing, err := p.Text()
-			if err == nil && out != "" {
-				var d layouts.Drawing
-				if d, err = p.Drawing(); err == nil {
-					return drawLayout(d, out)
-				}
-			}
 			if err != nil {
 				return fmt.Errorf("--%w", err)
 			}
-			return printFolded(c.out, words, drawing)
+			return lay(c, out, words, drawing, func() (layouts.Drawing, error) {
+				d, err := p.Drawing()
+				if err != nil {
+					err = fmt.Errorf("--%w", err)
+				}
+				return d, err
+			})
 		})
 	pattern.addTensor(cmd.Flags(), 1)
 	pattern.view.most = maxViews
-	cmd.Flags().StringVarP(&out, "out", "o", "", "draw to a `file` that ends in .svg or .png; "+
-		"with --view twice both views stand above their storage")
-	format.add(cmd.Flags(), "format", "tag", parseTag,
-		"store the tensor in a format of oneDNN instead, such as nChw16c or ABcd16b16a2b")
-	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat,
-		"store an example in a sparse format: coo, csr, csc, bsr or bsc")
-	block.add(cmd.Flags(), "block", "shape", layouts.ParseShape,
-		"rows and columns of the blocks of bsr and bsc, such as 2x2")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "")
+	format.add(cmd.Flags(), "format", "tag", parseTag)
+	sparse.add(cmd.Flags(), "sparse", "format", layouts.ParseSparseFormat)
+	block.add(cmd.Flags(), "block", "shape", layouts.ParseShape)
 	return cmd
 }
 
@@ -82,8 +78,17 @@ func draw(flag, file string, chart reports.Chart, err error) error {
 	return writeFile(flag, file, picture)
 }
 
-func drawLayout(d layouts.Drawing, file string) error {
-	chart, err := reports.DrawLayout(d, reports.Light)
+// lay draws a layout to a file, or prints the words, folded, and the drawing, which already fits.
+func lay(c call, file, words, drawing string, of func() (layouts.Drawing, error)) error {
+	if file == "" {
+		_, err := io.WriteString(c.out, sentences(c.out, words)+drawing)
+		return err
+	}
+	d, err := of()
+	if err != nil {
+		return err
+	}
+	chart, err := reports.DrawLayout(d)
 	return draw("out", file, chart, err)
 }
 
@@ -108,18 +113,5 @@ func expressed(c call, text, file string) error {
 	if err != nil {
 		return fmt.Errorf("%q: %w", text, err)
 	}
-	if file == "" {
-		return printFolded(c.out, words, drawing)
-	}
-	d, err := e.Drawing()
-	if err != nil {
-		return err
-	}
-	return drawLayout(d, file)
-}
-
-// printFolded folds the words. The drawing already fits.
-func printFolded(out io.Writer, words, drawing string) error {
-	_, err := io.WriteString(out, sentences(out, words)+drawing)
-	return err
+	return lay(c, file, words, drawing, e.Drawing)
 }

@@ -10,11 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/workload"
-	"github.com/stridebench/stridebench/results"
 )
-
-const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, " +
-	"such as '.name:Copy /layout:(transpose OR contiguous)'"
 
 func newList() *cobra.Command {
 	var suiteOf suiteFlags
@@ -32,7 +28,7 @@ func newList() *cobra.Command {
 			}
 			return nil
 		})
-	suiteOf.add(cmd.Flags(), "the quick suite")
+	suiteOf.add(cmd.Flags())
 	return cmd
 }
 
@@ -42,11 +38,10 @@ type suiteFlags struct {
 	workload     *workload.Workload // of the file
 }
 
-func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
-	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the "+
-		"default ones (docs/workload.md), - for stdin")
-	flags.StringVar(&f.filter, "filter", "*", filterUsage)
-	flags.BoolVar(&f.quick, "quick", false, quickUsage)
+func (f *suiteFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "suite", "", "")
+	flags.StringVar(&f.filter, "filter", "*", "")
+	flags.BoolVar(&f.quick, "quick", false, "")
 }
 
 // read returns the filtered suite. All of a file is in its quick suite.
@@ -81,26 +76,8 @@ func (f *suiteFlags) fileFlag() []string {
 	return []string{"--suite", f.file}
 }
 
-// noUnit refuses to filter a run by unit. Any benchmark may have any unit, so the filter would
-// match all or none.
-func (f *suiteFlags) noUnit() error {
-	filter, err := results.NewFilter(f.filter)
-	if err != nil {
-		return atFlag(err)
-	}
-	if filter.NamesUnit() {
-		return fmt.Errorf("--filter %q: .unit chooses among results, and a run has none yet: "+
-			"leave it out (--times-only simulates nothing), and use it when reading results "+
-			"(bench check --filter, benchstat -filter)", f.filter)
-	}
-	return nil
-}
-
 func (f *suiteFlags) filtered(suite []access.Comparison,
 	studies []string) ([]access.Comparison, []string, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
-	if err != nil {
-		return nil, nil, atFlag(err)
-	}
-	return suite, studies, nil
+	return suite, studies, atFlag(err)
 }

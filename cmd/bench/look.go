@@ -15,6 +15,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/missmap"
 )
 
@@ -30,11 +31,9 @@ const inText = "text"
 const mostMaps = 2
 
 func (f *lookFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "map", "", "map where the last pass misses, to a `file`; which "+
-		"ends in .svg or .png, or as text without one; --order may be given twice")
+	flags.StringVar(&f.file, "map", "", "")
 	flags.Lookup("map").NoOptDefVal = inText
-	flags.IntVar(&f.steps, "steps", 0, "print so many references, the first ones; each with its "+
-		"address, line, set, hit or miss, and what was evicted")
+	flags.IntVar(&f.steps, "steps", 0, "")
 }
 
 func (f *lookFlags) wanted() bool { return f.file != "" || f.steps > 0 }
@@ -88,6 +87,7 @@ const mostLooked = 3e8
 
 func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	walks ...walked) error {
+	fmt.Fprint(c.out, sentences(c.out, explain.Heading(config, false)))
 	if f.steps > 0 {
 		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
 	}
@@ -114,7 +114,7 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 		maps = append(maps, m)
 	}
 	if f.file != inText {
-		chart, err := reports.DrawMaps(title+": where it misses", maps, reports.Light)
+		chart, err := reports.DrawMaps(title+": where it misses", maps)
 		if err := draw("map", f.file, chart, err); err != nil {
 			return err
 		}

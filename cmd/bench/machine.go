@@ -22,7 +22,6 @@ type machineFlags struct {
 	geometry  geometryFlags
 	measuring measureFlags
 	caches    string
-	presets   bool
 	preset    string
 	asJSON    bool
 }
@@ -32,13 +31,18 @@ func newMachine() *cobra.Command {
 	cmd := verb("machine", "Print the CPU, its caches, and the source of each figure", noArgs,
 		func(c call, _ []string) error {
 			const others = "I1 D1 LL measure out max-size measure-time loaded results "
-			if err := cmp.Or(exclude(c, "presets", others+"preset caches"),
-				exclude(c, "preset", others+"caches"), exclude(c, "caches", others)); err != nil {
+			if err := cmp.Or(exclude(c, "preset", others+"caches json"),
+				exclude(c, "caches", others)); err != nil {
 				return err
 			}
 			switch {
-			case f.presets || f.preset != "":
-				return f.writePresets(c)
+			case f.preset != "":
+				text, err := machines.File(f.preset)
+				if err != nil {
+					return fmt.Errorf("--preset: %w", err)
+				}
+				_, err = c.out.Write(text)
+				return err
 			case f.caches != "":
 				return f.writeDescribed(c)
 			}
@@ -47,30 +51,10 @@ func newMachine() *cobra.Command {
 	flags := cmd.Flags()
 	f.geometry.add(flags)
 	f.measuring.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as "+
-		"--measure -o writes it; measured is the saved one, even of another CPU; - is stdin")
-	flags.BoolVar(&f.presets, "presets", false, "list the machines that sim --preset knows")
-	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim "+
-		"--config reads it")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	flags.StringVar(&f.caches, "caches", "", "")
+	flags.StringVar(&f.preset, "preset", "", "")
+	flags.BoolVar(&f.asJSON, "json", false, "")
 	return cmd
-}
-
-func (f *machineFlags) writePresets(c call) error {
-	switch list := f.presets || f.preset == "list"; {
-	case list && f.asJSON:
-		return writeJSON(c.out, machines.List())
-	case list:
-		return writeTables(c.out, machines.WriteList)
-	case f.asJSON:
-		return exclude(c, "preset", "json")
-	}
-	text, err := machines.File(f.preset)
-	if err != nil {
-		return fmt.Errorf("--preset: %w", err)
-	}
-	_, err = c.out.Write(text)
-	return err
 }
 
 // machineJSON is what --json prints. A described machine has no caches of its own.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access/session/node"
@@ -74,24 +75,7 @@ func said(err error) string {
 }
 
 func commandLine() string {
-	return quoted(append([]string{"bench"}, os.Args[1:]...)...)
-}
-
-// quoted joins a program and its arguments, quoted where a shell needs it.
-func quoted(words ...string) string {
-	var all []string
-	for _, word := range words {
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !plainRune(r) }) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		all = append(all, word)
-	}
-	return strings.Join(all, " ")
-}
-
-func plainRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-		strings.ContainsRune("/._-+=:,@%", r)
+	return shellquote.Join(append([]string{"bench"}, os.Args[1:]...)...)
 }
 
 var errCheck = errors.New("check failed")
@@ -118,11 +102,10 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newRun(), newList(), newSim(), newCC(), newAdvise(), newLayout(), newImport(),
 		newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
 	root.SetHelpFunc(func(cmd *cobra.Command, line []string) {
-		whole := len(line) == 0 // of the verb help; cobra gives --help the command line
-		fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, whole))
+		writeHelp(cmd, len(line) == 0) // of the verb help; cobra gives --help the command line
 	})
 	addHelp(root)
-	root.SetHelpCommand(newHelp(root))
+	refuseTopics(root)
 	addCompletions(root)
 	return root
 }

@@ -92,14 +92,10 @@ type modelFlags struct {
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or "+
-		"measured; with its TLB, and its times if it was measured; measured is the result of "+
-		"'bench machine --measure', - is stdin")
-	f.threads.add(flags, "threads", "number", parseThreads, "predict for threads that "+
-		"share each walk; a number, cut as bench run --threads does, or all: one for each CPU here")
-	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` "+
-		"from --preset list")
-	addPages(flags, &f.pages, "")
+	flags.StringVar(&f.caches, "caches", "", "")
+	f.threads.add(flags, "threads", "number", parseThreads)
+	flags.StringVar(&f.preset, "preset", "", "")
+	addPages(flags, &f.pages)
 }
 
 func (f *modelFlags) model(c call) (m cost.Model, err error) {
@@ -161,20 +157,12 @@ type measureFlags struct {
 }
 
 func (f *measureFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save the result")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where "+
-		"--caches=measured looks")
-	f.maxSize.add(flags, "max-size", "size", simcache.ParseBytes, "largest working set of the "+
-		"ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice "+
-		"the last level that the machine states, at most 256MiB and a quarter of the available "+
-		"memory")
-	flags.BoolVar(&f.loaded, "loaded", false,
-		"measure the latency of memory under load too: one thread chases pointers while the "+
-			"others stream at a stepped rate")
-	flags.StringVar(&f.results, "results", "",
-		"`file` for the samples of --loaded as results, which bench report draws")
-	flags.DurationVar(&f.budget, "measure-time", 20*time.Second,
-		"about how long to measure, if the ladder does not take longer; shorter is less steady")
+	flags.BoolVar(&f.on, "measure", false, "")
+	flags.StringVarP(&f.out, "out", "o", "", "")
+	f.maxSize.add(flags, "max-size", "size", simcache.ParseBytes)
+	flags.BoolVar(&f.loaded, "loaded", false, "")
+	flags.StringVar(&f.results, "results", "", "")
+	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "")
 }
 
 func (f *measureFlags) check(c call) error {

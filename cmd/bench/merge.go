@@ -55,10 +55,8 @@ func newMerge() *cobra.Command {
 				counted(plan.Files, "file"), counted(plan.Runs, "run"))
 			return err
 		})
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to make")
-	cmd.Flags().StringVar(&by, "by", "", "`label` that distinguishes runs, such as host: each "+
-		"value has its own shards")
-	cmd.Flags().BoolVar(&partial, "partial", false,
-		"write a file even if shards are missing, doubled or cut off; the file says so")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "")
+	cmd.Flags().StringVar(&by, "by", "", "")
+	cmd.Flags().BoolVar(&partial, "partial", false, "")
 	return cmd
 }

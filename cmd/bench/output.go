@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/infile"
 	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -81,50 +81,33 @@ func openInput(c call, flag, path string) (io.ReadCloser, error) {
 // textOf reads results from a file, or from stdin for "-".
 func (c call) textOf(path string) ([]byte, error) {
 	if path == "-" {
-		return results.TextOf(c.in)
+		return infile.TextOf(c.in)
 	}
-	return results.ReadText(path)
+	return infile.Text(path)
 }
 
-// A flagFile is an output file whose errors name its flag. Without a path it keeps nothing.
+// A flagFile is an output file whose errors name its flag.
 type flagFile struct {
-	file *outfile.File
+	*outfile.File
 	flag string
 }
 
+// createFile creates a flag's file. Without a path it keeps nothing.
 func createFile(flag, path string) (*flagFile, error) {
 	f := &flagFile{flag: flag}
-	if path == "" {
-		return f, nil
-	}
 	var err error
-	f.file, err = outfile.Create(path)
+	f.File, err = outfile.Create(cmp.Or(path, os.DevNull))
 	return f, f.fault(err)
 }
 
 // Write implements io.Writer.
 func (f *flagFile) Write(text []byte) (n int, err error) {
-	if f.file == nil {
-		return len(text), nil
-	}
-	n, err = f.file.Write(text)
+	n, err = f.File.Write(text)
 	return n, f.fault(err)
 }
 
 // Commit puts the file in its place.
-func (f *flagFile) Commit() error {
-	if f.file == nil {
-		return nil
-	}
-	return f.fault(f.file.Commit())
-}
-
-// Discard removes a file that is not committed.
-func (f *flagFile) Discard() {
-	if f.file != nil {
-		f.file.Discard()
-	}
-}
+func (f *flagFile) Commit() error { return f.fault(f.File.Commit()) }
 
 func (f *flagFile) fault(err error) error {
 	if err == nil {

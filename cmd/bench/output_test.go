@@ -31,7 +31,7 @@ var printing = []string{
 	"history show Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar",
 	"history trend", "history trend --format json", "history export", "history export --format csv",
 	"export run.txt", "export run.txt --format jsonl", "export run.txt --format bencher", "export run.txt --format github-action-benchmark",
-	"machine", "machine --json", "machine --presets", "machine --preset amd-zen3",
+	"machine", "machine --json", "machine --preset list", "machine --preset amd-zen3",
 	"machine --measure --max-size 8KiB --measure-time 10ms -o m.yaml",
 }
 

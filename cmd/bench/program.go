@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,17 +22,11 @@ type programFlags struct {
 }
 
 func (p *programFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&p.file, "program", "", "simulate the loops of a C `file` instead; those "+
-		"between #pragma scop and #pragma endscop, or with --function a function's; - for stdin")
-	flags.StringArrayVarP(&p.Defines, "define", "D", nil,
-		"with --program, a macro or a variable's value, `NAME=VALUE`, or what a pointer points "+
-			"to, 'NAME[EXTENT]'; of a field, 'p->NAME=VALUE'; repeatable")
-	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil,
-		"with --program, a `folder` of headers; repeatable, and no other is looked into")
-	flags.StringVar(&p.Function, "function", "",
-		"with --program and --exec, the function of this `name`")
-	flags.IntVar(&p.Align, "align", csource.DefaultAlign,
-		"with --program, bytes to whose multiples arrays are aligned, a power of two")
+	flags.StringVar(&p.file, "program", "", "")
+	flags.StringArrayVarP(&p.Defines, "define", "D", nil, "")
+	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil, "")
+	flags.StringVar(&p.Function, "function", "", "")
+	flags.IntVar(&p.Align, "align", csource.DefaultAlign, "")
 }
 
 // mostProgram is the most bytes of a program's text, more than csource reads.
@@ -77,25 +69,7 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 	return read, nil
 }
 
-// collectAt is the garbage collector's percentage while a program is counted. Summaries live until
-// the end, so a collection finds little.
-const collectAt = 400
-
-// collectOver is the memory limit in bytes. It is twice the limit of summaries, which are then most
-// of live memory.
-const collectOver = 2 << 30
-
-func setCollection() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(collectOver)
-	}
-}
-
 func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
-	setCollection()
 	text, err := f.program.load(c)
 	if err != nil {
 		return err

@@ -28,14 +28,10 @@ func newReport() *cobra.Command {
 	f := reportFlags{theme: oneOf("theme", reports.Light, reports.Dark)}
 	cmd := verb("report FILE...", "Draw charts of results and report the findings", someFiles,
 		f.run)
-	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"),
-		"`folder` for the page, the charts and summary.md")
-	cmd.Flags().Var(&f.theme, "theme",
-		"light or dark (default for the page: as the reader's system)")
-	cmd.Flags().StringVar(&f.by, "by", "", "compare machines by a `label`, such as host, on a "+
-		"page of its own: which are out of line, and why; FILE may be a folder")
-	cmd.Flags().StringVar(&f.history, "history", "",
-		"draw the trend of a history, a `folder` (bench history add)")
+	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"), "")
+	cmd.Flags().Var(&f.theme, "theme", "")
+	cmd.Flags().StringVar(&f.by, "by", "", "")
+	cmd.Flags().StringVar(&f.history, "history", "", "")
 	return cmd
 }
 
@@ -114,9 +110,6 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if matrix.Copies != nil {
 		c.note("ignored, as other files have all their results: %s", some(matrix.Copies, 4))
 	}
-	warnOfFaults(c, slices.DeleteFunc(paths, func(path string) bool {
-		return slices.Contains(matrix.Copies, path)
-	}), by)
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
@@ -131,25 +124,6 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		fmt.Fprintln(c.out, path)
 	}
 	return nil
-}
-
-// warnOfFaults warns of faults that merge would refuse. The report judges machines by the results
-// present.
-func warnOfFaults(c call, paths []string, by string) {
-	// A single file may be a merge, which records its faults. Stdin is read already.
-	if len(paths) < 2 || slices.Contains(paths, "-") {
-		return
-	}
-	plan, err := merge.Read(paths, nil, by, func() {})
-	if err != nil { // they are not runs of one suite
-		return
-	}
-	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool {
-		return slices.Contains(plan.Merged, fault)
-	})
-	if len(faults) > 0 {
-		c.warn("%s", some(faults, 8))
-	}
 }
 
 // eachOnce refuses folders, and files whose samples would count twice.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -46,10 +48,11 @@ type runFlags struct {
 	raw      bool // print lines of results, not a table
 }
 
-// quickCount is the fewest samples with a 95% interval of the median.
+// quickCount is the fewest samples with a 95% interval of the median. The usage of --quick has it.
 const quickCount = 6
 
 // Passes over longPass get longCount samples. These fill one burst, with one pass off the clock.
+// The usage of --count has both.
 const (
 	longPass  = 100 * time.Millisecond
 	longCount = 10
@@ -59,7 +62,7 @@ func newRun() *cobra.Command {
 	var f runFlags
 	cmd := verb("run", "Time the suite, or patterns of your own, and simulate the same accesses",
 		noArgs, func(c call, _ []string) error {
-			if err := cmp.Or(needs(c, "ab", "ab-out"), f.suiteOf.noUnit()); err != nil {
+			if err := needs(c, "ab", "ab-out"); err != nil {
 				return err
 			}
 			s, err := f.prepare(c)
@@ -67,9 +70,6 @@ func newRun() *cobra.Command {
 				return err
 			}
 			defer watch(c.ctx, "this pass")()
-			if err := f.tune(c, s); err != nil {
-				return err
-			}
 			if f.ab != "" {
 				return f.runAB(c, s)
 			}
@@ -77,49 +77,31 @@ func newRun() *cobra.Command {
 		})
 	flags := cmd.Flags()
 	f.addSuite(flags)
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
-	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results instead of a table; "+
-		"without --out, a pipe gets them anyway")
+	flags.StringVarP(&f.out, "out", "o", "", "")
+	flags.BoolVar(&f.raw, "raw", false, "")
 	f.pattern.add(flags, 0)
 	f.threads.add(flags)
 	f.addCaches(flags)
-	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
-	flags.BoolVar(&f.tuner.Anew, "calibrate", false,
-		"measure again which stores and distances are best for the vector kernels on this CPU; "+
-			"without it, the first run measures them, in less than 2 s")
-	flags.BoolVar(&f.tuner.Off, "no-calibrate", false,
-		"run the vector kernels with the same settings on every CPU: stores past the caches from "+
-			"32 MiB on")
+	flags.BoolVar(&f.timeOnly, "times-only", false, "")
+	flags.BoolVar(&f.tuner.Anew, "calibrate", false, "")
+	flags.BoolVar(&f.tuner.Off, "no-calibrate", false, "")
 	f.addShard(flags)
-	flags.StringVar(&f.ab, "ab", "", abUsage)
-	flags.StringVar(&f.abOut, "ab-out", "", "`file` for the results of the program of --ab")
+	flags.StringVar(&f.ab, "ab", "", "")
+	flags.StringVar(&f.abOut, "ab-out", "", "")
 	return cmd
 }
 
-const abUsage = "compare with an older bench `program`; its samples and this one's are " +
-	"interleaved, the only way to compare times on a machine that others use"
-
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
-	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, with %d samples by default", quickCount))
-	flags.IntVar(&f.count, "count", access.Samples,
-		fmt.Sprintf("samples of each benchmark; by default, %d if a pass takes longer than %v",
-			longCount, longPass))
-	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime,
-		"least length of a sample, about, in whole passes; its time is the least between "+
-			"readings of the clock 0.1 ms apart; with --ab the default is 100ms")
-	addPages(flags, &f.pages, "; thp are transparent huge pages, if the kernel gives them, and "+
-		"the results say how many it gave; hugetlb are reserved ones")
+	f.suiteOf.add(flags)
+	flags.IntVar(&f.count, "count", access.Samples, "")
+	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime, "")
+	addPages(flags, &f.pages)
 }
 
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	f.tlb.add(flags, "TLB", "levels", simcache.ParseTLB, "simulated data TLB, a level as "+
-		"entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; "+
-		"default: this CPU's for --pages")
-	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, "+
-		"or measured; its first and last level and its TLB; 'bench machine --preset NAME' prints "+
-		"such a file, measured is the result of machine --measure, - is stdin; results of the "+
-		"same file compare on any machine")
+	f.tlb.add(flags, "TLB", "levels", simcache.ParseTLB)
+	flags.StringVar(&f.caches, "caches", "", "")
 }
 
 func thisProgram() session.Program {
@@ -211,49 +193,58 @@ func (f *runFlags) fault(err error) error {
 	return atFlag(err)
 }
 
-// run writes finished results to the file, even of an interrupted run. It writes no file if nothing
-// finished. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with --raw,
-// it gets the lines.
+// measure runs a session, tuned. It writes finished results to a writer and to the file of --out,
+// even of an interrupted run, and returns the file's name, or its fault. It writes no file if
+// nothing finished.
+func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (kept string,
+	warnings []string, fault, err error) {
+	file, err := createFile("out", f.out) // a failure costs no measuring
+	if err != nil {
+		return "", nil, nil, err
+	}
+	defer file.Discard()
+	if err := f.tune(c, s); err != nil {
+		return "", nil, nil, err
+	}
+	warnings, err = s.Write(c.ctx, io.MultiWriter(file, to), c.meter)
+	if s.Done() > 0 {
+		if fault = file.Commit(); fault == nil {
+			kept = f.out
+		}
+	}
+	return kept, warnings, fault, atFlag(err)
+}
+
+// run measures. Stdout gets a table if it is a terminal or there is a file. Otherwise, or with
+// --raw, it gets the lines.
 func (f *runFlags) run(c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
 	to := c.out
 	if !f.raw && (progress.Terminal(c.out) || f.out != "") {
 		to = &lines
 	}
-	file, err := createFile("out", f.out)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	out := to
 	if f.out != "" {
-		out = io.MultiWriter(file, mute{to})
+		to = mute{to}
 	}
-	warnings, err := s.Write(c.ctx, out, c.meter)
-	err = atFlag(err)
-	kept := f.out
-	if s.Done() > 0 {
-		if fault := file.Commit(); fault != nil {
-			err, kept = errors.Join(err, fault), ""
-		}
-	}
+	kept, warnings, fault, err := f.measure(c, s, to)
 	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && s.Done() > 0 {
 		switch {
 		case kept != "":
 			err = fmt.Errorf("%w, which %s keeps", err, kept)
-		case to == c.out:
+		case lines.Len() == 0:
 			err = fmt.Errorf("%w, which are printed", err)
 		}
 	}
 	if lines.Len() > 0 && s.Done() > 0 {
 		note := "results: not saved: use -o FILE"
 		if kept != "" {
-			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept, quoted(kept))
+			note = fmt.Sprintf("results: %s (bench report %s draws them)", kept,
+				shellquote.Join(kept))
 		}
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), note))
 	}
 	tell(c, warnings)
-	return err
+	return errors.Join(err, fault)
 }
 
 func tell(c call, warnings []string) {
@@ -269,17 +260,11 @@ type threadFlags struct {
 }
 
 func (f *threadFlags) add(flags *pflag.FlagSet) {
-	f.counts.add(flags, "threads", "list", parseThreads, "numbers of threads that share a "+
-		"benchmark, such as 1,2,all; each is pinned to its own CPU, SMT siblings last; the "+
-		"slowest one's time counts; names end with threads=N")
-	flags.IntVar(&f.grain, "grain", access.GrainSize,
-		"least number of elements for each thread, with --threads; the default is PyTorch's")
-	f.pin.add(flags, "pin", "list", cpu.ParseList, "CPUs to pin threads to, in this order, such "+
-		"as 0-3,8 (Linux); default: one of each core, from the last one on, and then SMT siblings")
-	f.cpuBind.add(flags, "cpubind", "list", cpu.ParseList, "NUMA nodes to whose CPUs threads are "+
-		"pinned, such as 0 (Linux; bench machine lists them)")
-	f.memBind.add(flags, "membind", "list", cpu.ParseList, "NUMA nodes that the tensors' memory "+
-		"is taken from (Linux); default: the node of the thread that first touches it")
+	f.counts.add(flags, "threads", "list", parseThreads)
+	flags.IntVar(&f.grain, "grain", access.GrainSize, "")
+	f.pin.add(flags, "pin", "list", cpu.ParseList)
+	f.cpuBind.add(flags, "cpubind", "list", cpu.ParseList)
+	f.memBind.add(flags, "membind", "list", cpu.ParseList)
 }
 
 func (f *threadFlags) among(c call, p session.Plan) (session.Plan, error) {
@@ -307,13 +292,8 @@ func (f *threadFlags) among(c call, p session.Plan) (session.Plan, error) {
 }
 
 func (f *runFlags) addShard(flags *pflag.FlagSet) {
-	f.shard.add(flags, "shard", "i/n", parseShard, "run the i-th of n shares of the suite, which "+
-		"take about the same time; 'bench merge' makes one file of them; auto takes i and n from "+
-		"a Slurm array (SLURM_ARRAY_TASK_ID, _COUNT, _MIN) or an Indexed Job "+
-		"(JOB_COMPLETION_INDEX, JOB_COMPLETIONS)")
-	flags.StringArrayVar(&f.labels, "label", nil,
-		"`key=value` that becomes a configuration line, such as host=node17, by which benchstat "+
-			"-col host and bench report --by host compare; may be repeated")
+	f.shard.add(flags, "shard", "i/n", parseShard)
+	flags.StringArrayVar(&f.labels, "label", nil, "")
 }
 
 func parseShard(text string) (session.Shard, error) {
@@ -323,15 +303,15 @@ func parseShard(text string) (session.Shard, error) {
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {
 	seen := map[string]bool{}
 	for _, text := range f.labels {
-		label, err := results.ParseLabel(text)
-		if err == nil && seen[label.Key] {
+		key, value, err := keys.ParseLabel(text)
+		if err == nil && seen[key] {
 			err = errors.New("the key is given twice")
 		}
 		if err != nil {
 			return p, fmt.Errorf("--label %s: %w", text, err)
 		}
-		seen[label.Key] = true
-		p.Labels = append(p.Labels, label)
+		seen[key] = true
+		p.Labels = append(p.Labels, results.Pair{Key: key, Value: value})
 	}
 	if !f.shard.set {
 		return p, nil

@@ -39,38 +39,25 @@ func newSim() *cobra.Command {
 	flags := cmd.Flags()
 	f.pattern.add(flags, 1)
 	f.pattern.order.most = mostMaps
-	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts "+
-		"of a complex one; a wider one covers its neighbours along the storage's last dimension "+
-		"and steps over them")
-	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
+	flags.IntVar(&f.width, "width", 0, "")
+	flags.IntVar(&f.passes, "passes", 1, "")
 	f.program.add(flags)
-	f.exec.add(flags)
-	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey "+
-		"or din, plain or gzipped, - for stdin")
-	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market "+
-		"`file`, times a vector; in CSR, of --dtype, - for stdin")
+	f.exec.add(flags, &f.pattern)
+	flags.StringVar(&f.trace, "trace", "", "")
+	flags.StringVar(&f.matrix, "matrix", "", "")
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
-	flags.BoolVar(&f.curve, "curve", false, "print the misses of LRU caches of every capacity too")
-	flags.IntVar(&f.curveSets, "curve-sets", 1, "sets of these caches, of every associativity; "+
-		"with 1 they are fully associative")
+	flags.BoolVar(&f.curve, "curve", false, "")
+	flags.IntVar(&f.curveSets, "curve-sets", 1, "")
 	f.look.add(flags)
 	f.exact = oneOf("how", "auto", "brute", "affine")
-	flags.Var(&f.exact, "exact", "auto, brute or affine: auto skips look-ups whose outcome it "+
-		"can prove; brute looks up every access; the counts are the same; affine refuses a C "+
-		"function that would have to be compiled and run")
-	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern; each walks a part on "+
-		"a core with its own first level")
-	flags.IntVar(&f.grain, "grain", access.GrainSize,
-		"with --threads, the fewest elements for which another thread is used")
-	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; "+
-		"the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry, loops, and what "+
-		"was looked up or proved")
-	flags.StringVarP(&f.results, "out", "o", "",
-		"`file` for the counts by array or object, for 'bench check'")
-	flags.StringVar(&f.out, "cachegrind-out", "",
-		"`file` for cg_annotate, with a line for each tensor, or for the trace")
+	flags.Var(&f.exact, "exact", "")
+	flags.IntVar(&f.threads, "threads", 1, "")
+	flags.IntVar(&f.grain, "grain", access.GrainSize, "")
+	flags.IntVar(&f.cores, "cores", 1, "")
+	flags.BoolVar(&f.asJSON, "json", false, "")
+	flags.StringVarP(&f.results, "out", "o", "", "")
+	flags.StringVar(&f.out, "cachegrind-out", "", "")
 	return cmd
 }
 
@@ -95,9 +82,6 @@ type simFlags struct {
 }
 
 func (f *simFlags) simulate(c call, _ []string) error {
-	if f.hierarchy.preset == "list" {
-		return writeTables(c.out, machines.WriteList)
-	}
 	const walk = "shape view pad op with tile order kernel width threads grain cores "
 	const source, looks = "define include align ", "map steps "
 	if err := cmp.Or(f.look.check(c, f.pattern.order.texts), f.exec.check(c),
@@ -305,6 +289,9 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	if f.trace != "" {
 		summary = simcache.Counts.Summary
 	}
+	if !f.hierarchy.explain { // it begins with what would help, and has a table of the caches
+		fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
+	}
 	tables := c.any("preset config observe writebacks tlb explain matrix")
 	return run.Write(c.out, summary, tables, f.hierarchy.explain, columns(c.out))
 }
@@ -376,8 +363,8 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	add("function", f.program.Function)
 	add("cc", f.exec.cc.text)
 	add("args", f.exec.args.text)
-	if f.exec.from.call+f.exec.to.call > 0 {
-		add("calls", fmt.Sprintf("%d-%d", f.exec.from.call, f.exec.to.call))
+	if f.exec.from+f.exec.to > 0 {
+		add("calls", fmt.Sprintf("%d-%d", f.exec.from, f.exec.to))
 	}
 	// Any order of the flags gives one name.
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {

@@ -59,10 +59,7 @@ func newSweep() *cobra.Command {
 				counted(simulated+known, "simulation"), known)
 			return err
 		})
-	cmd.Flags().StringVarP(&out, "out", "o", "",
-		"`file` for the results; until it is complete, OUT.part keeps the finished ones, and the "+
-			"same command continues")
-	shard.add(cmd.Flags(), "shard", "i/n", parseShard, "simulate the i-th of n shares, from which "+
-		"'bench merge' makes one file; auto takes i and n from the environment, as run does")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "")
+	shard.add(cmd.Flags(), "shard", "i/n", parseShard)
 	return cmd
 }

@@ -9,8 +9,9 @@
 //
 //  1. Read the baseline and the new results ([results.Read]).
 //  2. [Compare] them; [Options] set the threshold for times.
-//  3. [Report.Of] lists the regressions. The [Report] also has what only one of
-//     the files contains, and why anything was not compared.
+//  3. [Report.Err] says whether something got worse, and [Report.Of] lists the
+//     regressions. The [Report] also has what only one of the files contains, and
+//     why anything was not compared.
 //  4. [Formats] write it as text, Markdown, JSON and JUnit.
 package check
 
@@ -22,7 +23,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
@@ -39,9 +39,11 @@ type Options struct {
 	// for exact units: greatest rise that does not count, as a share of the baseline
 	ExactTolerance float64
 	Times          Times
-	SameMachine    bool // the runs are of one machine, whatever their fingerprints
-	AllowVanished  bool // a benchmark or unit that the new results lack does not fail the check
-	Update         bool // the caller renews the baseline, so the report does not advise it
+	SameMachine    bool     // the runs are of one machine, whatever their fingerprints
+	AllowVanished  bool     // a benchmark or unit that the new results lack does not fail the check
+	Update         bool     // the caller renews the baseline, so the report does not advise it
+	Baseline, New  string   // names of the two files in the report, with their commits and dates
+	Gone           []string // benchmarks that vanished, in addition to the baseline's
 }
 
 // Times sets how times are treated.
@@ -61,9 +63,9 @@ type Verdict string
 const (
 	Regression  Verdict = "regression"
 	Improvement Verdict = "improvement"
-	Same        Verdict = "same"
+	same        Verdict = "same"
 	// worse, but within Options.ExactTolerance
-	Tolerated Verdict = "tolerated"
+	tolerated Verdict = "tolerated"
 )
 
 // A Comparison compares one benchmark in one unit.
@@ -86,23 +88,23 @@ type Comparison struct {
 
 // A Report is the result of a check.
 type Report struct {
-	Baseline    string // names of the two files in the report
-	New         string
 	Options     Options
 	Comparisons []Comparison // in the baseline's order
 	Vanished    []Lone       // in the baseline only
+	Missing     []Lone       // those that fail the check: guarded, and not allowed to vanish
 	Appeared    []Lone       // in the new file only
 	Nothing     string       // why nothing could be judged, "" if something was
 	NoTimes     string       // why times were not compared, "" if they were
 	// why exact units were not compared, by geometry; empty if all were
 	NoExact []string
 	Drift   []string // exact units whose samples are not all the same
+	Notes   []string // what else there is to report, a line each
 
-	geometries   [2]results.Fingerprint // simulated: the baseline's and the new file's
-	otherMachine bool                   // the fingerprints differ
-	common       int                    // benchmarks that are in both
-	twice        bool                   // a benchmark has two counts in the new file
-	backwards    bool                   // the baseline is later than the new file
+	baseline, new string                 // the files, with their commits and dates
+	geometries    [2]results.Fingerprint // simulated: the baseline's and the new file's
+	otherMachine  bool                   // the fingerprints differ
+	common        int                    // benchmarks that are in both
+	twice         bool                   // a benchmark has two counts in the new file
 }
 
 // A Lone is a benchmark, or a unit of one, that only one file has.
@@ -133,32 +135,19 @@ func (r *Report) Of(v Verdict) []Comparison {
 	return found
 }
 
-// Missing returns guarded benchmarks and units that vanished, which fail the check.
-func (r *Report) Missing() []Lone {
-	if r.Options.AllowVanished {
-		return nil
-	}
-	var missing []Lone
-	for _, l := range r.Vanished {
-		if l.Guarded {
-			missing = append(missing, l)
-		}
-	}
-	return missing
-}
-
-// Failed reports whether something became worse or is missing.
-func (r *Report) Failed() bool { return len(r.Of(Regression)) > 0 || len(r.Missing()) > 0 }
-
 // ErrNothing is the error for two files that have nothing to compare.
 var ErrNothing = errors.New("nothing can be compared")
 
-// Err returns ErrNothing with its reason, nil if anything was judged.
+// Err returns an error if something became worse or is missing. It is an ErrNothing with its reason
+// if nothing was judged.
 func (r *Report) Err() error {
-	if r.Nothing == "" {
-		return nil
+	switch {
+	case r.Nothing != "":
+		return fmt.Errorf("%w: %s", ErrNothing, r.Nothing)
+	case len(r.Of(Regression)) > 0 || len(r.Missing) > 0:
+		return errors.New(r.summary())
 	}
-	return fmt.Errorf("%w: %s", ErrNothing, r.Nothing)
+	return nil
 }
 
 // Compare compares a new file of results with the baseline. This program, else the baseline,
@@ -166,16 +155,18 @@ func (r *Report) Err() error {
 // nothing can be judged, the report says so (Report.Err). Compare returns an error if a file does
 // not hold results of one machine.
 func Compare(old, new *results.Set, o Options) (*Report, error) {
-	return compare(old, "baseline", new, "new results", o)
-}
-
-func compare(old *results.Set, oldName string, new *results.Set, newName string,
-	o Options) (*Report, error) {
-	oldConfig, newConfig, err := configs(old, oldName, new, newName)
-	if err != nil {
+	if err := errors.Join(old.CheckValues(), new.CheckValues()); err != nil {
 		return nil, err
 	}
-	r := &Report{Options: o}
+	oldConfig, err := old.Config()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.TrimSpace("baseline "+o.Baseline), err)
+	}
+	newConfig, err := new.Config()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cmp.Or(o.New, "new results"), err)
+	}
+	r := &Report{Options: o, baseline: label(old, o.Baseline), new: label(new, o.New)}
 	r.comparable(oldConfig, newConfig)
 	units := trusted(old, new)
 	oldRows, newRows := rowsWith(old, units), rowsWith(new, units)
@@ -183,8 +174,17 @@ func compare(old *results.Set, oldName string, new *results.Set, newName string,
 		r.NoTimes = "" // counts of a program's loops depend on no machine, so they lack nothing
 	}
 	r.match(oldRows, newRows, units)
+	for _, name := range o.Gone {
+		r.Vanished = append(r.Vanished, Lone{Name: name, Guarded: true})
+	}
+	if !o.AllowVanished {
+		r.Missing = slices.DeleteFunc(slices.Clone(r.Vanished), func(l Lone) bool {
+			return !l.Guarded
+		})
+	}
 	r.judge()
 	r.Nothing = r.nothing()
+	r.Notes = r.notes()
 	return r, nil
 }
 
@@ -206,8 +206,6 @@ func (r *Report) nothing() string {
 	switch {
 	case require && r.NoTimes != "":
 		return "times are required: " + r.NoTimes
-	case r.common == 0 && r.butThreads() != "":
-		return fmt.Sprintf("no benchmark is in both files (%s)", r.butThreads())
 	case r.common == 0:
 		return "no benchmark is in both files"
 	case require && !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
@@ -218,28 +216,10 @@ func (r *Report) nothing() string {
 		return strings.Join(r.notCompared(), "; ")
 	case len(r.Comparisons) == 0:
 		return "no benchmark has a unit that is judged in both files"
-	case !r.judged() && (require || !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
-		return c.Exact
-	})):
+	case !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
+		return !c.Exact && c.Need == 0 || c.Exact && !require
+	}):
 		return "too few samples to judge any time by"
-	}
-	return ""
-}
-
-// oneThread ends names of one thread in a run with --threads, and is missing without --threads.
-const oneThread = "/threads=1"
-
-// butThreads returns advice if a benchmark differs between the files only in oneThread.
-func (r *Report) butThreads() string {
-	appeared := map[string]bool{}
-	for _, l := range r.Appeared {
-		appeared[l.Name] = appeared[l.Name] || l.Unit == ""
-	}
-	for _, l := range r.Vanished {
-		name, ends := strings.CutSuffix(l.Name, oneThread)
-		if l.Unit == "" && (ends && appeared[name] || appeared[l.Name+oneThread]) {
-			return "names differ only in threads=1: run both files with --threads, or both without"
-		}
 	}
 	return ""
 }
@@ -249,26 +229,6 @@ func (r *Report) notCompared() []string {
 		return r.NoExact
 	}
 	return append([]string{r.NoTimes}, r.NoExact...)
-}
-
-func (r *Report) judged() bool {
-	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
-		return !c.Exact && c.Need == 0
-	})
-}
-
-func configs(old *results.Set, oldName string, new *results.Set, newName string) (oldConfig,
-	newConfig map[string]string, err error) {
-	if err := errors.Join(old.CheckValues(), new.CheckValues()); err != nil {
-		return nil, nil, err
-	}
-	if oldConfig, err = old.Config(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", oldName, err)
-	}
-	if newConfig, err = new.Config(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", newName, err)
-	}
-	return oldConfig, newConfig, nil
 }
 
 func (r *Report) comparable(old, new map[string]string) {
@@ -378,7 +338,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		}
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center,
 			OldN: a.N, NewN: b.N,
-			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples,
+			Verdict: same, better: float64(results.Better(units, unit)), old: a.Samples,
 			new: b.Samples}
 		if exact {
 			// a baseline that kept both sides of a merge guards the better one
@@ -469,7 +429,7 @@ func (r *Report) judge() {
 func (c *Comparison) verdict(threshold float64) {
 	switch {
 	case math.Abs(c.Change) <= threshold && c.Exact && c.Change*c.better < 0:
-		c.Verdict = Tolerated
+		c.Verdict = tolerated
 	case math.Abs(c.Change) <= threshold:
 	case c.Change*c.better > 0:
 		c.Verdict = Improvement
@@ -538,27 +498,6 @@ func (s smallestP) samples(p float64) int {
 		n++
 	}
 	return n
-}
-
-// CompareFiles is Compare for named files. The report shows their names, commits and dates.
-func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string,
-	o Options) (*Report, error) {
-	r, err := compare(old, "baseline "+oldName, new, newName, o)
-	if err != nil {
-		return nil, err
-	}
-	r.Baseline, r.New = label(old, oldName), label(new, newName)
-	r.backwards = dated(old, oldName).After(dated(new, newName)) && !dated(new, newName).IsZero()
-	return r, nil
-}
-
-func dated(set *results.Set, file string) time.Time {
-	for _, c := range set.Comments[file] {
-		if at, err := time.Parse(time.RFC3339, c.Value); c.Key == "date" && err == nil {
-			return at
-		}
-	}
-	return time.Time{}
 }
 
 func label(set *results.Set, file string) string {

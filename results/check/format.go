@@ -20,14 +20,14 @@ var Formats = map[string]func(io.Writer, *Report) error{
 	"text": writeText, "markdown": writeMarkdown, "json": writeJSON, "junit": writeJUnit,
 }
 
-// Summary returns the result in one line.
-func (r *Report) Summary() string {
+// summary returns the result in one line.
+func (r *Report) summary() string {
 	vanished := ""
-	if n := len(r.Missing()); n > 0 {
+	if n := len(r.Missing); n > 0 {
 		vanished = fmt.Sprintf(", %d vanished", n)
 	}
-	if err := r.Err(); err != nil {
-		return err.Error() + vanished
+	if r.Nothing != "" {
+		return r.Err().Error() + vanished
 	}
 	return fmt.Sprintf("%s, %s%s; compared %s",
 		show.Counted(len(r.Of(Regression)), "regression"),
@@ -60,8 +60,7 @@ func (r *Report) compared() string {
 	return said
 }
 
-// Notes returns what else there is to report, one line each.
-func (r *Report) Notes() []string {
+func (r *Report) notes() []string {
 	var notes []string
 	for _, why := range r.notCompared() {
 		notes = append(notes, "not compared: "+why)
@@ -143,28 +142,21 @@ func (r *Report) tooFew() []string {
 
 func (r *Report) advice() []string {
 	var lines []string
-	if r.backwards {
-		lines = append(lines, "The baseline was made after the new results: if that is not "+
-			"intended, swap them.")
-	}
 	if r.twice {
 		lines = append(lines, "The new results have two counts of one benchmark. Names have a "+
 			"file's name without its folder: if two of one name were counted, give one another "+
 			"name (a link will do: ln -s b/kernel.c b-kernel.c).")
 	}
-	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has the hint
-		lines = append(lines, "Of the benchmarks in one file only, "+hint+".")
-	}
-	if len(r.Missing()) > 0 && r.common > 0 {
+	if len(r.Missing) > 0 && r.common > 0 {
 		lines = append(lines, "These are no longer guarded. If that is intended: "+
 			"--allow-vanished, with --update to renew the baseline.")
 	}
-	if len(r.Of(Improvement)) > 0 && !r.Failed() && !r.Options.Update {
+	if len(r.Of(Improvement)) > 0 && r.Err() == nil && !r.Options.Update {
 		lines = append(lines, "Something improved: renew the baseline (--update), so that it "+
 			"is held.")
 	}
 	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool {
-		return !c.Exact && c.Verdict != Same
+		return !c.Exact && c.Verdict != same
 	}) {
 		lines = append(lines, "The machine may explain differences between times of two runs: "+
 			"--ab interleaves the samples of two programs.")
@@ -174,17 +166,17 @@ func (r *Report) advice() []string {
 
 func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", show.Printable(r.Baseline),
-		show.Printable(r.New))
-	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
+	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", show.Printable(r.baseline),
+		show.Printable(r.new))
+	for _, v := range []Verdict{Regression, Improvement, tolerated} {
 		for _, c := range r.Of(v) {
 			fmt.Fprintf(&b, "%-11s %s %s\n", v, show.Printable(c.Name), c.values())
 		}
 	}
-	for _, note := range r.Notes() {
+	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "%s\n", show.Printable(note))
 	}
-	fmt.Fprintf(&b, "%s\n", show.Printable(r.Summary()))
+	fmt.Fprintf(&b, "%s\n", show.Printable(r.summary()))
 	for _, line := range r.advice() {
 		fmt.Fprintln(&b, line)
 	}
@@ -234,20 +226,20 @@ const (
 // from a stranger.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
-	summary := r.Summary()
+	summary := r.summary()
 	if r.Nothing != "" {
 		summary = code(summary)
 	}
 	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", r.title(), summary,
-		code(r.New), code(r.Baseline))
+		code(r.new), code(r.baseline))
 	r.markdownMissing(&b)
-	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
+	for _, v := range []Verdict{Regression, Improvement, tolerated} {
 		r.markdownTable(&b, v)
 	}
 	for _, line := range r.advice() {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
-	if notes := r.Notes(); len(notes) > 0 {
+	if notes := r.Notes; len(notes) > 0 {
 		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", show.Counted(len(notes), "note"))
 		rows(&b, notes, func(note string) {
 			kind, text, _ := strings.Cut(note, ": ")
@@ -260,7 +252,7 @@ func writeMarkdown(w io.Writer, r *Report) error {
 }
 
 func (r *Report) title() string {
-	regressions, missing := len(r.Of(Regression)), len(r.Missing())
+	regressions, missing := len(r.Of(Regression)), len(r.Missing)
 	switch {
 	case r.Nothing != "":
 		return ErrNothing.Error()
@@ -275,7 +267,7 @@ func (r *Report) title() string {
 }
 
 func (r *Report) markdownMissing(b *strings.Builder) {
-	missing := r.Missing()
+	missing := r.Missing
 	if len(missing) == 0 {
 		return
 	}
@@ -384,9 +376,9 @@ func writeJSON(w io.Writer, r *Report) error {
 		Appeared    []string     `json:"appeared"`
 		NotExact    []string     `json:"not_exact"`
 		Comparisons []comparison `json:"comparisons"`
-	}{r.Baseline, r.New, r.Nothing, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha,
+	}{r.baseline, r.new, r.Nothing, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha,
 		r.Options.Threshold, r.Options.ExactTolerance,
-		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Missing()),
+		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Missing),
 		names(r.Appeared), append([]string{}, r.Drift...), list}, "", "  ")
 	if err != nil {
 		return err
@@ -440,7 +432,7 @@ type (
 func writeJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: "bench check"}
 	missing := map[Lone]bool{}
-	for _, l := range r.Missing() {
+	for _, l := range r.Missing {
 		missing[l] = true
 	}
 	for _, c := range r.Comparisons {
@@ -463,9 +455,9 @@ func writeJUnit(w io.Writer, r *Report) error {
 		}
 		s.Cases = append(s.Cases, j)
 	}
-	if err := r.Err(); err != nil {
+	if r.Nothing != "" {
 		s.Cases = append(s.Cases, junitCase{Class: "check", Name: ErrNothing.Error(),
-			Failure: &junitMessage{show.Printable(err.Error()), "nothing"}})
+			Failure: &junitMessage{show.Printable(r.Err().Error()), "nothing"}})
 		s.Failures++
 	}
 	for _, why := range r.notCompared() {

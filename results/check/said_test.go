@@ -22,7 +22,7 @@ func TestVanishedUnits(t *testing.T) {
 		"BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n", usual))
 	want := []string{"vanished: LL-misses/op of 2 benchmarks is in the baseline only",
 		"vanished: C hits/op is in the baseline only"}
-	if diff := cmp.Diff(want, r.Notes()); diff != "" {
+	if diff := cmp.Diff(want, r.Notes); diff != "" {
 		t.Error(diff)
 	}
 	if page := written("markdown", r); !strings.Contains(page,
@@ -45,7 +45,7 @@ func TestManyVanished(t *testing.T) {
 		{"Y", "vanished: 52 more in the baseline only", 3}, // and what appeared
 	} {
 		r := must(compare(old, exactHead+"Benchmark"+c.name+" 1 5 D1-misses/op\n", usual))
-		if notes := r.Notes(); !slices.Contains(notes, c.want) || len(notes) != c.notes {
+		if notes := r.Notes; !slices.Contains(notes, c.want) || len(notes) != c.notes {
 			t.Errorf("%d notes, of %d and %q: %q", len(notes), c.notes, c.want, notes)
 		}
 	}
@@ -62,10 +62,10 @@ func TestWorst(t *testing.T) {
 	}{
 		{"hits/op", "5 7", "6 9", check.Regression}, // 7 and 6
 		{"hits/op", "5 7", "8 9", check.Improvement},
-		{"hits/op", "7", "7 9", check.Same},
+		{"hits/op", "7", "7 9", "same"},
 		{"D1-misses/op", "5 7", "4 6", check.Regression}, // 5 and 6
-		{"D1-misses/op", "5 7", "4 5", check.Same},
-		{"D1-misses/op", "100", "110", check.Tolerated},
+		{"D1-misses/op", "5 7", "4 5", "same"},
+		{"D1-misses/op", "100", "110", "tolerated"},
 		{"D1-misses/op", "100", "111", check.Regression},
 	} {
 		text := func(values string) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -367,9 +368,9 @@ func (m *Matrix) peersMedian(group []int, of func(i int) float64) float64 {
 	return results.Median(all)
 }
 
-// activity returns a figure of results.ActivityKey, 0 if unknown.
+// activity returns a figure of keys.Activity, 0 if unknown.
 func (m *Matrix) activity(i int, key string) float64 {
-	_, text, _ := strings.Cut(m.Machines[i].Facts[results.ActivityKey], key+"=")
+	_, text, _ := strings.Cut(m.Machines[i].Facts[keys.Activity], key+"=")
 	text, _, _ = strings.Cut(text, " ")
 	value, _ := strconv.ParseFloat(text, 64)
 	return value

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 // madeFleet describes files as the nodes of a fleet write them.
@@ -44,8 +45,8 @@ func (f madeFleet) node(node int) []byte {
 		results.Pair{Key: "host", Value: fmt.Sprintf("node%d", node+1)}), []results.Pair{
 		{Key: "date", Value: "2026-11-21T02:00:00Z"}, {Key: "version", Value: "v1.0.0"},
 		{Key: "commit", Value: "0123456789ab"},
-		{Key: results.SuiteKey, Value: "0123456789ab"},
-		{Key: results.NodeKey, Value: fmt.Sprintf("node%d", node+1)}})
+		{Key: keys.Suite, Value: "0123456789ab"},
+		{Key: keys.Node, Value: fmt.Sprintf("node%d", node+1)}})
 	scatter := 0.01
 	if f.Scatter != nil {
 		scatter = f.Scatter(node)
@@ -73,10 +74,10 @@ func (f madeFleet) node(node int) []byte {
 		}
 	}
 	if err == nil {
-		err = w.Comment(fmt.Sprintf("%s: others=0.01 steal=0.0000", results.ActivityKey))
+		err = w.Comment(fmt.Sprintf("%s: others=0.01 steal=0.0000", keys.Activity))
 	}
 	if err == nil {
-		err = w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, f.Benchmarks*f.Samples))
+		err = w.Comment(fmt.Sprintf("%s: %d results", keys.End, f.Benchmarks*f.Samples))
 	}
 	if err != nil {
 		panic(err) // a strings.Builder never fails

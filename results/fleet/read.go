@@ -26,6 +26,8 @@ import (
 	"github.com/montanaflynn/stats"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/merge"
 )
 
@@ -65,7 +67,7 @@ const (
 )
 
 // facts are the comments that describe a machine.
-var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "microcode", "memory",
+var facts = []string{keys.Node, keys.Activity, "kernel-release", "microcode", "memory",
 	"hypervisor", "governor", "turbo", "pages-obtained"}
 
 type reader struct {
@@ -133,7 +135,7 @@ func holds(all, others []float64) bool {
 // Read reads files into a matrix by the values of a label, and calls step after each. Every result
 // needs the label.
 func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix, error) {
-	if err := results.CheckLabel(label); err != nil {
+	if err := keys.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
 	}
 	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]*samples{},
@@ -231,7 +233,7 @@ func (r *reader) read(path string, in io.Reader) error {
 	comments := make(chan []comment, 1)
 	go func() {
 		plain := bufio.NewReaderSize(in, 1<<16)
-		results.SkipMark(plain)
+		infile.SkipMark(plain)
 		found, err := commentsOf(plain, feed)
 		feed.CloseWithError(err)
 		comments <- found

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 func (e Entry) benchmarks() int {
@@ -86,7 +87,7 @@ func (s *Store) WriteText(w io.Writer, entries []Entry) error {
 			return err
 		}
 		if len(entries) > 1 {
-			before[results.FamilyKey] = ""
+			before[keys.Family] = ""
 		}
 		if _, err := w.Write(append(head.Bytes(), text...)); err != nil {
 			return err

@@ -7,9 +7,8 @@
 // shows whether it is complete.
 //
 // Entries are written whole or not at all and never change. Their names depend on their content, so
-// any number of writers can work without a lock. The index caches the content of the entries by
-// their hash. If it is missing, damaged or outdated, the entries are read and the index is written
-// again. No name or path that a file contains is ever opened.
+// any number of writers can work without a lock. No name or path that a file contains is ever
+// opened.
 //
 // From runs to changes, as the example shows:
 //
@@ -24,20 +23,24 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
@@ -56,7 +59,7 @@ type Entry struct {
 	Fingerprint string              `json:"fingerprint"`
 	Machine     results.Fingerprint `json:"machine"`
 	Geometry    results.Fingerprint `json:"geometry"`         // simulated
-	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see results.IsLabel
+	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see keys.IsLabel
 	Records     []export.Record     `json:"records,omitempty"`
 	// what whoever adds it should know; only Add sets it
 	Doubts []string `json:"-"`
@@ -81,11 +84,7 @@ const (
 	version   = "# history: 1\n"
 	commitKey = "# history-commit: "
 	timeKey   = "# history-time: "
-	sumKey    = "# " + results.HistoryKey + ": "
-	indexFile = "index.jsonl"
-	// version of the records; an index without it is rebuilt
-	indexHead = "{\"index\":4}\n"
-	maxIndex  = 1 << 30 // bytes; reading the entries is better than a larger index
+	sumKey    = "# " + keys.History + ": "
 )
 
 // commits matches commits that may become part of a file's name.
@@ -116,15 +115,15 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if entry, err = parseEntry(name, sealed); err != nil {
 		return entry, false, err
 	}
-	sum := sha256.Sum256(sealed)
 	entry.Doubts = doubts(name, set, commit, at)
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit,
-		entry.Fingerprint, hex.EncodeToString(sum[:]))
+		entry.Fingerprint, hashOf(sealed))
 	path := filepath.Join(s.dir, entry.File)
-	if err := ownFile(path); err != nil {
-		return entry, false, err
+	// Whoever made the folder must not redirect a write with a link.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return entry, false, &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
 	}
-	if there, err := results.ReadText(path); err == nil && bytes.Equal(asSealed(there), sealed) {
+	if there, err := infile.Text(path); err == nil && bytes.Equal(asSealed(there), sealed) {
 		return entry, false, nil
 	}
 	if err := outfile.WriteFile(path, sealed); err != nil {
@@ -134,21 +133,10 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	return entry, true, syncFolder(s.dir)
 }
 
-// ownFile refuses anything but a regular file: whoever made the folder must not redirect a write
-// with a link.
-func ownFile(path string) error {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
-	}
-	return nil
-}
-
-var errForeignIndex = errors.New("it is the index of something else")
-
 var errNotRegular = errors.New("it is not a regular file")
 
 var halfWritten = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
+	return regexp.MustCompile(`^\..+\.txt\.[0-9]+$`)
 })
 
 // sweep removes files left half-written over an hour ago.
@@ -220,7 +208,7 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 	const lacks = ": benchmarks it lacks may be reported as vanished"
 	if err := set.Complete(); err != nil {
 		all = append(all, "it"+strings.TrimPrefix(err.Error(), name)+lacks)
-	} else if shard := set.Comment(results.ShardKey); shard != "" {
+	} else if shard := set.Comment(keys.Shard); shard != "" {
 		all = append(all, fmt.Sprintf("it is shard %s of a suite%s (bench merge makes one file "+
 			"of all)",
 			shard, lacks))
@@ -319,55 +307,51 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known, found, news := s.readIndex(), map[string]Entry{}, false
-	for _, f := range files {
-		// skips the index and temporary files
-		if filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".") {
+	files = slices.DeleteFunc(files, func(f os.DirEntry) bool { // temporary ones, too
+		return filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".")
+	})
+	read, hashes, faults := make([]Entry, len(files)), make([]string, len(files)),
+		make([]error, len(files))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		group.Go(func() error {
+			hashes[i], read[i], faults[i] = s.entry(f)
+			return nil
+		})
+	}
+	err = group.Wait()
+	found := map[string]string{} // names by hash
+	for i, f := range files {
+		fault := faults[i]
+		if other, is := found[hashes[i]]; fault == nil && is { // its samples would count twice
+			fault = fmt.Errorf("it is a copy of %s", other)
+		}
+		if fault != nil {
+			damaged = append(damaged, Damaged{f.Name(), fault})
 			continue
 		}
-		hash, entry, err := s.entry(f, known)
-		if err != nil {
-			damaged = append(damaged, Damaged{f.Name(), err})
-			continue
-		}
-		if other, is := found[hash]; is { // else its samples would count twice
-			damaged = append(damaged, Damaged{f.Name(),
-				fmt.Errorf("it is a copy of %s", other.File)})
-			continue
-		}
-		_, old := known[hash]
-		found[hash], news = entry, news || !old
-		entries = append(entries, entry)
+		found[hashes[i]] = f.Name()
+		entries = append(entries, read[i])
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.File, b.File))
 	})
-	if news || len(found) < len(known) {
-		// Without an index the next read is only slower.
-		_ = s.writeIndex(found)
-	}
-	return entries, damaged, nil
+	return entries, damaged, err
 }
 
-func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Entry, err error) {
+func (s *Store) entry(f os.DirEntry) (hash string, e Entry, err error) {
 	if !f.Type().IsRegular() {
 		return "", e, errNotRegular
 	}
-	sealed, err := results.ReadText(filepath.Join(s.dir, f.Name()))
+	sealed, err := infile.Text(filepath.Join(s.dir, f.Name()))
 	if err != nil {
 		return "", e, err
 	}
-	if hash = hashOf(sealed); known[hash].File == "" {
-		sealed = asSealed(sealed)
-		hash = hashOf(sealed)
-	}
-	if e, ok := known[hash]; ok {
-		e.File = f.Name()
-		return hash, e, nil
-	}
+	sealed = asSealed(sealed)
 	e, err = parseEntry("the file", sealed) // Damaged adds the file's own name
 	e.File = f.Name()
-	return hash, e, err
+	return hashOf(sealed), e, err
 }
 
 func hashOf(sealed []byte) string {
@@ -376,7 +360,7 @@ func hashOf(sealed []byte) string {
 }
 
 func (s *Store) text(e Entry) ([]byte, error) {
-	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
+	sealed, err := infile.Text(filepath.Join(s.dir, filepath.Base(e.File)))
 	if err != nil {
 		return nil, err
 	}
@@ -385,64 +369,4 @@ func (s *Store) text(e Entry) ([]byte, error) {
 		return nil, Damaged{e.File, err}
 	}
 	return text, nil
-}
-
-type indexed struct {
-	Hash  string `json:"sha256"` // of the whole file
-	Entry Entry  `json:"entry"`
-}
-
-// readIndex returns nil for a missing or damaged index.
-func (s *Store) readIndex() map[string]Entry {
-	path := filepath.Join(s.dir, indexFile)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() ||
-		info.Size() > maxIndex {
-		return nil
-	}
-	sealed, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return parseIndex(sealed)
-}
-
-func parseIndex(sealed []byte) map[string]Entry {
-	text, err := unseal(sealed)
-	if err != nil {
-		return nil
-	}
-	text, ok := bytes.CutPrefix(text, []byte(indexHead))
-	if !ok {
-		return nil
-	}
-	known := map[string]Entry{}
-	for line := range bytes.Lines(text) {
-		var i indexed
-		if json.Unmarshal(line, &i) != nil {
-			return nil
-		}
-		known[i.Hash] = i.Entry
-	}
-	return known
-}
-
-func (s *Store) writeIndex(entries map[string]Entry) error {
-	path := filepath.Join(s.dir, indexFile)
-	if err := ownFile(path); err != nil {
-		return err
-	}
-	if outfile.Foreign(path, func(text []byte) bool {
-		return bytes.HasPrefix(text, []byte(`{"index":`)) || bytes.Contains(text, []byte(sumKey))
-	}) {
-		return errForeignIndex
-	}
-	var b bytes.Buffer
-	b.WriteString(indexHead)
-	e := json.NewEncoder(&b)
-	for hash, entry := range entries {
-		if err := e.Encode(indexed{hash, entry}); err != nil {
-			return err
-		}
-	}
-	return outfile.WriteFile(path, seal(b.Bytes()))
 }

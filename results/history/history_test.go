@@ -66,17 +66,15 @@ func TestAdd(t *testing.T) {
 		time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // without and with an index
-		entries, _ := read(t, s, 2, 0)
-		if diff := cmp.Diff(e, entries[1]); diff != "" {
-			t.Error(diff)
-		}
-		if first := entries[0]; first.Commit != "v1.0" ||
-			first.Time.Format(time.RFC3339) != "2025-12-31T23:00:00Z" ||
-			!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") ||
-			first.benchmarks() != 1 || len(first.Records) != 3 {
-			t.Errorf("%+v", first)
-		}
+	entries, _ := read(t, s, 2, 0)
+	if diff := cmp.Diff(e, entries[1]); diff != "" {
+		t.Error(diff)
+	}
+	if first := entries[0]; first.Commit != "v1.0" ||
+		first.Time.Format(time.RFC3339) != "2025-12-31T23:00:00Z" ||
+		!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") ||
+		first.benchmarks() != 1 || len(first.Records) != 3 {
+		t.Errorf("%+v", first)
 	}
 	text, err := s.text(e)
 	if err != nil || !bytes.Equal(text, run(1)) {
@@ -147,7 +145,7 @@ func TestDamage(t *testing.T) {
 	add(t, s, run(2))
 	path := filepath.Join(dir, e.File)
 	whole := must(os.ReadFile(path))
-	for i := 0; i < len(whole); i += 1 + i%4 { // the index is written each time, which takes long
+	for i := 0; i < len(whole); i += 1 + i%4 {
 		flipped := bytes.Clone(whole)
 		flipped[i] ^= 1 << (i % 8)
 		for _, damaged := range [][]byte{whole[:i], flipped} {
@@ -165,55 +163,6 @@ func TestDamage(t *testing.T) {
 	}
 	add(t, s, run(1))
 	read(t, s, 2, 0)
-}
-
-// TestIndex: whatever the index holds, the entries are the same: it is removed,
-// cut off at any byte, changed at any, or that of another store.
-func TestIndex(t *testing.T) {
-	dir := t.TempDir()
-	s := Open(dir)
-	add(t, s, run(1))
-	add(t, s, run(2))
-	want, _ := read(t, s, 2, 0)
-	path := filepath.Join(dir, indexFile)
-	index := must(os.ReadFile(path))
-	check := func() {
-		t.Helper()
-		got, _ := read(t, s, 2, 0)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
-	}
-	check()
-	// One of a version that wrote other records is made anew.
-	old := bytes.ReplaceAll(bytes.Replace(must(unseal(index)), []byte(indexHead), nil, 1),
-		[]byte("ns/op"), []byte("sec/op"))
-	if err := os.WriteFile(path, seal(old), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	check()
-	for i := 0; i < len(index); i += 23 {
-		flipped := bytes.Clone(index)
-		flipped[i] ^= 4
-		for _, damaged := range [][]byte{index[:i], flipped, seal(index[:i])} {
-			if err := os.WriteFile(path, damaged, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			check()
-		}
-	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	check()
-	// An entry that is gone leaves the index.
-	if err := os.Remove(filepath.Join(dir, want[0].File)); err != nil {
-		t.Fatal(err)
-	}
-	read(t, s, 1, 0)
-	if n := len(s.readIndex()); n != 1 {
-		t.Errorf("the index has %d entries", n)
-	}
 }
 
 // TestStrangeFiles: links, folders and what is on its way are not read as
@@ -291,12 +240,6 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// FuzzIndex: any text is an index or none.
-func FuzzIndex(f *testing.F) {
-	f.Add([]byte(`{"sha256":"ab","entry":{"commit":"x"}}`))
-	f.Fuzz(func(t *testing.T, text []byte) { parseIndex(seal(text)) })
-}
-
 // TestLinksInTheStore: whoever made the folder does not say with a link what is
 // written elsewhere, or read.
 func TestLinksInTheStore(t *testing.T) {
@@ -307,17 +250,15 @@ func TestLinksInTheStore(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{e.File, indexFile} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.Remove(path), os.Symlink(victim, path)); err != nil {
-			t.Fatal(err)
-		}
+	path := filepath.Join(dir, e.File)
+	if err := errors.Join(os.Remove(path), os.Symlink(victim, path)); err != nil {
+		t.Fatal(err)
 	}
 	if _, _, err := s.Add("t.txt", run(1), "", time.Time{}); !errors.Is(err, errNotRegular) {
 		t.Errorf("an entry over a link: %v", err)
 	}
 	add(t, s, run(2))
-	read(t, s, 1, 1) // and writes no index
+	read(t, s, 1, 1)
 	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
 		t.Errorf("what the links lead to holds %q, %v", text, err)
 	}
@@ -328,8 +269,8 @@ func TestLinksInTheStore(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]bool{ // of which some are left
-		".20251231T230000Z-v1.0-a-b.txt.4711": false, ".index.jsonl.4711": false,
-		".notes.txt.swp": true, ".young.txt.4711": true, "mine.txt.4711": true,
+		".20251231T230000Z-v1.0-a-b.txt.4711": false,
+		".notes.txt.swp":                      true, ".young.txt.4711": true, "mine.txt.4711": true,
 	}
 	for name := range files {
 		path, at := filepath.Join(dir, name), time.Now().Add(-2*time.Hour)
@@ -365,21 +306,5 @@ func TestParseTime(t *testing.T) {
 		if at, err := ParseTime(text); err == nil {
 			t.Errorf("%q is %v", text, at)
 		}
-	}
-}
-
-// TestForeignIndex: a file of that name that is something else of its owner's stays.
-func TestForeignIndex(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, indexFile)
-	const mine = "{\"mine\":1}\n"
-	if err := os.WriteFile(path, []byte(mine), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	s := Open(dir)
-	add(t, s, run(1))
-	read(t, s, 1, 0)
-	if text := must(os.ReadFile(path)); string(text) != mine {
-		t.Errorf("%q", text)
 	}
 }

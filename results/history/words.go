@@ -215,11 +215,8 @@ const shownGone = 20
 
 // Write writes the trend for people, a line for each change.
 func (t Trend) Write(w io.Writer) error {
-	for _, c := range t.Changes {
-		fmt.Fprintln(w, c)
-	}
-	for _, g := range t.Gone[:min(len(t.Gone), shownGone)] {
-		fmt.Fprintln(w, g)
+	for _, line := range t.All()[:len(t.Changes)+min(len(t.Gone), shownGone)] {
+		fmt.Fprintln(w, line)
 	}
 	if more := len(t.Gone) - shownGone; more > 0 {
 		fmt.Fprintf(w, "vanished: %d more (--format json has all)\n", more)

@@ -13,7 +13,6 @@ package merge
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -26,7 +25,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
@@ -79,7 +79,7 @@ func Find(paths []string, out string) (found []string, err error) {
 var mergedLine = regexp.MustCompile(`(?m)^# merged: `)
 
 func checkMerged(path string) error {
-	text, err := results.ReadText(path)
+	text, err := infile.Text(path)
 	if err == nil && !mergedLine.Match(text) {
 		err = fmt.Errorf("%s is a file that is read, and would be lost: write to another", path)
 	}
@@ -89,9 +89,7 @@ func checkMerged(path string) error {
 // A Plan is what will be written.
 type Plan struct {
 	// Faults report missing, doubled or cut-off shards. The rest can still be written.
-	Faults []string
-	// Merged are the Faults of files that are merges.
-	Merged  []string
+	Faults  []string
 	Files   int
 	Runs    int
 	Results int
@@ -128,9 +126,6 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 	for _, f := range files {
 		if f.fault != nil {
 			p.Faults = append(p.Faults, fmt.Sprintf("%v: %v%s", f, f.fault, f.lost()))
-			if errors.Is(f.fault, errMerged) {
-				p.Merged = append(p.Merged, p.Faults[len(p.Faults)-1])
-			}
 		}
 		if f.results == 0 {
 			of := value(f.config, by)
@@ -192,8 +187,8 @@ func (r run) check(first *file) error {
 		if value(first.config, "cpu") == value(f.config, "cpu") {
 			of = first
 		}
-		if err := differ(of, f, "# "+results.SuiteKey+": ", value(of.comments, results.SuiteKey),
-			value(f.comments, results.SuiteKey)); err != nil {
+		if err := differ(of, f, "# "+keys.Suite+": ", value(of.comments, keys.Suite),
+			value(f.comments, keys.Suite)); err != nil {
 			return fmt.Errorf("the suites are not the same: %w", err)
 		}
 		if f.of != lead.of {
@@ -215,7 +210,7 @@ func shard(f *file) string { return fmt.Sprintf("%d/%d", f.index, f.of) }
 
 func sameSetup(a, b *file) error {
 	for _, p := range slices.Concat(a.config, b.config) {
-		if results.IsLabel(p.Key) {
+		if keys.IsLabel(p.Key) {
 			continue
 		}
 		if err := differ(a, b, p.Key+": ", value(a.config, p.Key),
@@ -337,7 +332,7 @@ func (p *Plan) Write(out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(w.out, "# %s: %d results\n", results.EndKey, p.Results)
+	fmt.Fprintf(w.out, "# %s: %d results\n", keys.End, p.Results)
 	return w.out.Flush()
 }
 

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 // shardText is a shard of a run whose k-th part has k lines of results. Families
@@ -117,7 +118,7 @@ func TestShards(t *testing.T) {
 		for _, one := range set.Results {
 			value, _ := one.Value("sec/op")
 			got = append(got, fmt.Sprintf("%s %.1f %s", one.Name, value*1e9,
-				one.GetConfig(results.FamilyKey)))
+				one.GetConfig(keys.Family)))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			r.Fatal(diff)
@@ -133,7 +134,7 @@ func TestShardsAsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const mark, sum = "\xEF\xBB\xBF", "# " + results.HistoryKey + ": 0123\n"
+	const mark, sum = "\xEF\xBB\xBF", "# " + keys.History + ": 0123\n"
 	for name, texts := range map[string][]string{
 		"marks":               {mark + one, mark + two},
 		"returns":             {one, strings.ReplaceAll(two, "\n", "\r\n")},
@@ -264,16 +265,6 @@ func TestMixed(t *testing.T) {
 		if !strings.Contains(faults[0], "merged already") {
 			t.Error(faults)
 		}
-	}
-}
-
-// TestMerged: of what is wrong with files, it is told apart that one is merged already.
-func TestMerged(t *testing.T) {
-	plan, err := Read(write(t, t.TempDir(), "BenchmarkA 1 5 ns/op\nzone: 1\n",
-		"BenchmarkA 1 5 ns/op\nnonsense\n"), nil, "", nil)
-	if err != nil || len(plan.Faults) != 3 || len(plan.Merged) != 1 ||
-		plan.Merged[0] != plan.Faults[0] || !strings.Contains(plan.Merged[0], "merged already") {
-		t.Errorf("%q, of which %q: %v", plan.Faults, plan.Merged, err)
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/infile"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -90,7 +92,7 @@ func scan(path string, stdin io.Reader) (all []*file, err error) {
 		in = opened
 	}
 	lines := bufio.NewReaderSize(in, maxLine)
-	s.at = int64(results.SkipMark(lines))
+	s.at = int64(infile.SkipMark(lines))
 	for n := 1; s.file.fault == nil; n++ {
 		line, err := lines.ReadSlice('\n')
 		if err == io.EOF && len(line) == 0 {
@@ -135,7 +137,7 @@ func (f *file) foreign() error {
 
 func (s *scanner) ended(line []byte) bool {
 	return s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line,
-		[]byte("# "+results.HistoryKey+": "))
+		[]byte("# "+keys.History+": "))
 }
 
 // follow begins the next concatenated file. As for every reader of the format, the earlier
@@ -213,7 +215,7 @@ func (s *scanner) line(line []byte) error {
 		strings.ContainsAny(key, " \t") {
 		return fmt.Errorf("%.60q is not a line of results", line)
 	}
-	if key == results.FamilyKey {
+	if key == keys.Family {
 		s.family = value
 		// in the head, where it ends the family of the file before
 		if value == "" && s.file.results == 0 {
@@ -272,14 +274,14 @@ func (s *scanner) few(n int) error {
 func (s *scanner) comment(text string) (err error) {
 	key, value, _ := strings.Cut(text, ": ")
 	switch key {
-	case results.PartKey:
+	case keys.Part:
 		place, err := strconv.Atoi(value)
 		if err != nil || place < 1 {
 			return fmt.Errorf("part %q: want a number", value)
 		}
 		s.begin(s.next, place)
 		return nil
-	case results.ShardKey:
+	case keys.Shard:
 		var index, of int
 		if _, err := fmt.Sscanf(value, "%d/%d", &index, &of); err != nil || index < 1 ||
 			index > of || of > 1<<20 {
@@ -287,13 +289,13 @@ func (s *scanner) comment(text string) (err error) {
 		}
 		s.file.index, s.file.of = index, of
 		return nil
-	case results.EndKey:
+	case keys.End:
 		s.close()
 		if _, err := fmt.Sscanf(value, "%d results", &s.end); err != nil || s.end < 0 {
 			return fmt.Errorf("end %q: want a number of results", value)
 		}
 		return nil
-	case "pages-obtained", results.HistoryKey:
+	case "pages-obtained", keys.History:
 		return nil
 	}
 	if s.file.results > 0 { // comments on the whole run, after its samples

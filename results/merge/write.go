@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 type writer struct {
@@ -22,7 +23,7 @@ type writer struct {
 }
 
 // left are comments that mean nothing once merged.
-var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning",
+var left = []string{"load", "overhead", keys.Activity, keys.Node, "warning",
 	"interrupted"}
 
 func (w *writer) lead(r run, first bool, runs int, faults []string) {
@@ -44,7 +45,7 @@ func (w *writer) lead(r run, first bool, runs int, faults []string) {
 		w.comment(results.Pair{Key: "merged", Value: fmt.Sprintf("%d runs", runs)})
 	}
 	for _, fault := range faults {
-		fmt.Fprintf(w.out, "# %s: %s\n", results.PartialKey, fault)
+		fmt.Fprintf(w.out, "# %s: %s\n", keys.Partial, fault)
 	}
 	for _, unit := range f.units {
 		fmt.Fprintln(w.out, unit)
@@ -87,7 +88,7 @@ func (w *writer) span(s span) error {
 		}
 	}
 	if s.family != w.family && !s.own && s.family != "" {
-		fmt.Fprintf(w.out, "%s: %s\n", results.FamilyKey, s.family)
+		fmt.Fprintf(w.out, "%s: %s\n", keys.Family, s.family)
 	}
 	w.family = s.last
 	return w.copy(s)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 )
 
 func TestComments(t *testing.T) {
@@ -20,7 +21,7 @@ func TestComments(t *testing.T) {
 	want := []results.Pair{{Key: "kernel-release", Value: "6.1.0"},
 		{Key: "microcode", Value: "0x1f"}, {Key: "memory", Value: "1 GiB"},
 		{Key: "governor", Value: "performance"}, {Key: "turbo", Value: "on"}}
-	if diff := cmp.Diff(want, all[1:]); all[0].Key != results.NodeKey || diff != "" {
+	if diff := cmp.Diff(want, all[1:]); all[0].Key != keys.Node || diff != "" {
 		t.Error(all, diff)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -21,7 +22,7 @@ func comments(m Machine, root fs.FS) (all []results.Pair) {
 		}
 	}
 	if name, err := os.Hostname(); err == nil {
-		add(results.NodeKey, name)
+		add(keys.Node, name)
 	}
 	add("kernel-release", fileText(root, "proc/sys/kernel/osrelease"))
 	for line := range strings.Lines(fileText(root, "proc/cpuinfo")) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -110,7 +111,7 @@ func (c *Contender) text() []byte {
 			n++
 		}
 	}
-	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", results.EndKey, n)
+	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", keys.End, n)
 }
 
 // Gone returns the names that the program lists, with these flags, and that are no longer among the
@@ -170,8 +171,8 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 func withoutLast(lines []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(lines) {
-		if !slices.ContainsFunc([]string{"overhead", results.ActivityKey, "warning",
-			results.EndKey}, func(key string) bool {
+		if !slices.ContainsFunc([]string{"overhead", keys.Activity, "warning",
+			keys.End}, func(key string) bool {
 			return bytes.HasPrefix(line, []byte("# "+key+": "))
 		}) {
 			kept = append(kept, line...)
