@@ -12,6 +12,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/access/given"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -63,7 +64,7 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 			o := csource.Options{Defines: defines, Function: "f"}
 			task := compiled.Task{Compiler: []string{"gcc"}, Function: "f", Passes: 1}
 			made := compiled.Options{Function: "f"}
-			if function, from, to := csource.FindRegion([]byte(text)); to > 0 {
+			if function, from, to := given.FindRegion([]byte(text)); to > 0 {
 				o.Function, task.Function = "", function
 				made = compiled.Options{Region: compiled.Region{File: "f.c", From: from, To: to}}
 			}
@@ -71,11 +72,11 @@ void f(struct p *q) { for (int i = 0; i < 10; i++) g(q, i); }`: {"q[10]"},
 			if err != nil {
 				t.Fatal(err)
 			}
-			given, err := csource.Parts([]byte(text), defines)
+			values, err := given.Parse([]byte(text), defines)
 			if err != nil {
 				t.Fatal(err)
 			}
-			task.Values, task.Sizes = given.Values, given.Sizes
+			task.Values, task.Sizes = values.Values, values.Sizes
 			r := drive(t, text, task, made)
 			levels := simcache.TwoLevels(simcache.Geometry{Size: 512, Ways: 2, Line: 64},
 				simcache.Geometry{Size: 2048, Ways: 4, Line: 64})

@@ -6,22 +6,23 @@ import (
 	"path/filepath"
 
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/access/given"
 )
 
 // TaskOf returns how to build and to run a function of a C file: the one of the options, else the
 // one of its region.
 func TaskOf(path string, text []byte, c csource.Options) (t Task, o Options, err error) {
-	given, err := csource.Parts(text, c.Defines)
+	defines, err := given.Parse(text, c.Defines)
 	if err != nil {
 		return t, o, fmt.Errorf("define: %w", err)
 	}
-	maps.Copy(given.Values, given.Fields)
-	t = Task{Path: path, Function: c.Function, Macros: given.Macros, Values: given.Values,
-		Sizes: given.Sizes, Folders: c.IncludeDirs}
+	maps.Copy(defines.Values, defines.Fields)
+	t = Task{Path: path, Function: c.Function, Macros: defines.Macros, Values: defines.Values,
+		Sizes: defines.Sizes, Folders: c.IncludeDirs}
 	o = Options{Function: c.Function}
 	if t.Function == "" {
 		o.Region.File = filepath.Base(path)
-		t.Function, o.Region.From, o.Region.To = csource.FindRegion(text)
+		t.Function, o.Region.From, o.Region.To = given.FindRegion(text)
 	}
 	if compiler, known := Compilers[filepath.Ext(path)]; known {
 		t.Compiler = []string{compiler}

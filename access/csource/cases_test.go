@@ -126,7 +126,7 @@ func (c *cCase) check(t *testing.T, opts csource.Options, words []string, file s
 			}
 		case "~":
 			if want == "" && len(f.Notes) == 0 || notes < len(f.Notes) &&
-				says(f.Notes[notes].String(), want) {
+				says(f.Notes[notes].Error(), want) {
 				notes++
 				continue
 			}

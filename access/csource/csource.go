@@ -21,7 +21,7 @@
 //   - A compound assignment reads its left side first, but last if the right side calls a function
 //     that may do more than compute: sqrt may set errno. A reference written twice is two accesses.
 //   - A condition on data within an expression counts with both arms, and && and || with all
-//     operands. A [Note] says so. A condition on the loops' variables counts with the arm that C
+//     operands. A note says so. A condition on the loops' variables counts with the arm that C
 //     takes. An "if" on data is refused.
 //   - A pointer is the address that it was assigned, with the subscripts' values of that time.
 //   - A call of a function of the file that uses arrays is its body, after the arguments.
@@ -45,6 +45,8 @@ import (
 	"strings"
 
 	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/access/given"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -75,9 +77,9 @@ type File struct {
 	Program    nest.Program
 	Accesses   []Access // by their numbers in the program
 	Statements []Statement
-	Arrays     []Array // in declaration order, used or not
-	Notes      []Note
-	Align      int // of Options
+	Arrays     []Array  // in declaration order, used or not
+	Notes      []*Error // what a reader of the counts should know
+	Align      int      // of Options
 	// Carried is the depth of the outermost loop that carries a scalar's value, or an unknown
 	// effect of a call, from one iteration to the next. It exceeds the number of loops if none
 	// does.
@@ -126,16 +128,6 @@ func (f *File) Source() explain.Source {
 	return s
 }
 
-// A Note is something that a reader of the counts should know.
-type Note struct {
-	Pos    Pos
-	Text   string
-	Define string // the Options.Defines entry that the note says has no effect
-}
-
-// String returns the place and the text.
-func (n Note) String() string { return fmt.Sprintf("%v: %s", n.Pos, n.Text) }
-
 // A Pos is a place in a file; columns are bytes, from 1. A macro's expansion is where the macro is
 // used.
 type Pos struct {
@@ -151,13 +143,14 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// An Error says where and why text is refused.
+// An Error says where and why text is refused, or is a note.
 type Error struct {
 	Pos  Pos
 	Expr string // as written, after macros; may be empty
 	Why  string
 	// Outside says that an index is outside its array, which no compiler mends.
 	Outside bool
+	Define  string // the Options.Defines entry that a note says has no effect
 
 	data bool // the reason depends on data
 	room bool // the array still takes up its place
@@ -195,12 +188,12 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 		name = "<input>"
 	}
 	text = withoutMark(text)
-	g, err := Parts(text, opts.Defines)
+	g, err := given.Parse(text, opts.Defines)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	opts.Defines = g.Macros
-	u, ast, err := parse(name, text, opts, g.sized())
+	u, ast, err := parse(name, text, opts, sized(g))
 	if err != nil {
 		return nil, err
 	}
@@ -289,11 +282,11 @@ func textBetween(line string, from, to int, token string) string {
 	return ""
 }
 
-func (b *builder) unreadable() (notes []Note) {
+func (b *builder) unreadable() (notes []*Error) {
 	for _, name := range slices.Sorted(maps.Keys(b.unit.leftOut)) {
 		e := b.unit.leftOut[name]
 		text := fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)
-		notes = append(notes, Note{Pos: e.Pos, Text: text})
+		notes = append(notes, &Error{Pos: e.Pos, Why: text})
 	}
 	return notes
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/stridebench/stridebench/access/csource"
@@ -132,10 +133,10 @@ void f(long long a[2][8], float alpha)
 			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "AT(a[i], 3)"}, {1, 0, at(7, 3), "b[i]"},
 			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
 		},
-		Notes: []csource.Note{{Pos: at(8, 14),
-			Text: "a[0][i] > 0: a condition on data: both arms are counted"}},
+		Notes: []*csource.Error{{Pos: at(8, 14), Expr: "a[0][i] > 0",
+			Why: "a condition on data: both arms are counted"}},
 	}
-	if d := cmp.Diff(f, want); d != "" {
+	if d := cmp.Diff(f, want, cmpopts.IgnoreUnexported(csource.Error{})); d != "" {
 		t.Errorf("(-got +want):\n%s", d)
 	}
 	for _, opts := range []csource.Options{{Align: 48}, {Align: -64}, {Origin: 100},

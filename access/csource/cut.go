@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+
+	"github.com/stridebench/stridebench/access/given"
 )
 
 // A textPart is a declaration outside all brackets, as a range of bytes.
@@ -23,7 +25,7 @@ func partsOf(text []byte) (list []*textPart) {
 		list = append(list, &textPart{from: from, body: body, to: to, name: name})
 		from, body, name = to, 0, ""
 	}
-	code := blank(text, true)
+	code := given.Blank(text, true)
 	for at, c := range code {
 		switch {
 		case c == ';' && depth == 0:
@@ -44,45 +46,6 @@ func partsOf(text []byte) (list []*textPart) {
 	return list
 }
 
-// blank overwrites comments, quoted constants and, if asked for, directives with spaces.
-func blank(text []byte, directives bool) []byte {
-	code := slices.Clone(text)
-	start := true
-	for at := 0; at < len(text); at++ {
-		rest, from := text[at:], at
-		switch c := text[at]; {
-		case c == '\n':
-			start = true
-			continue
-		case bytes.HasPrefix(rest, []byte("/*")):
-			before, _, _ := bytes.Cut(rest[2:], []byte("*/"))
-			at += len(before) + 3
-			wipe(code, from, at+1)
-			continue
-		case bytes.HasPrefix(rest, []byte("//")), c == '#' && start:
-			for at < len(text) && (text[at] != '\n' || text[at-1] == '\\') {
-				at++
-			}
-			if at--; c == '/' || directives {
-				wipe(code, from, at+1)
-			}
-		case c == '"' || c == '\'':
-			at = quoted(text, at) - 1
-			wipe(code, from, at+1)
-		}
-		start = start && (text[from] == ' ' || text[from] == '\t')
-	}
-	return code
-}
-
-func wipe(text []byte, from, to int) {
-	for i := from; i < min(to, len(text)); i++ {
-		if text[i] != '\n' {
-			text[i] = ' '
-		}
-	}
-}
-
 var scopes = regexp.MustCompile(`\bextern\s+"C"\s*(\{)?|\bnamespace\s+\w*\s*(\{)`)
 
 func unscoped(text []byte) []byte {
@@ -92,7 +55,7 @@ func unscoped(text []byte) []byte {
 		if m == nil {
 			return text
 		}
-		code, depth := blank(text, true), 0
+		code, depth := given.Blank(text, true), 0
 		for at := max(m[2], m[4]); at >= 0 && at < len(code); at++ {
 			if code[at] == '{' {
 				depth++
@@ -104,7 +67,7 @@ func unscoped(text []byte) []byte {
 				break
 			}
 		}
-		wipe(text, m[0], m[1])
+		given.Wipe(text, m[0], m[1])
 	}
 }
 
@@ -115,7 +78,7 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 		u.marked = unscoped(u.marked)
 		u.parts = partsOf(u.marked)
 	}
-	code, all := blank(u.marked, true), blank(u.marked, false)
+	code, all := given.Blank(u.marked, true), given.Blank(u.marked, false)
 	for _, e := range failed {
 		if e.Pos.File != u.name || e.Pos.Line < 1 {
 			continue

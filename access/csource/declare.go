@@ -8,6 +8,7 @@ import (
 
 	"modernc.org/cc/v4"
 
+	"github.com/stridebench/stridebench/access/given"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -19,13 +20,13 @@ type builder struct {
 	main   *cc.FunctionDefinition
 	region []*cc.BlockItem
 
-	functions map[string]*cc.FunctionDefinition
-	arrays    map[*cc.Declarator]int
-	unread    map[*cc.Declarator]*Error // arrays that are not understood
-	Given                               // by defines
-	told      map[*cc.Declarator]bool   // variables that a define fixes
-	sized     map[*cc.Declarator]int    // number of elements that pointer parameters point to
-	written   map[*cc.Declarator]bool   // variables written after their declaration
+	functions     map[string]*cc.FunctionDefinition
+	arrays        map[*cc.Declarator]int
+	unread        map[*cc.Declarator]*Error // arrays that are not understood
+	given.Defines                           // values
+	told          map[*cc.Declarator]bool   // variables that a define fixes
+	sized         map[*cc.Declarator]int    // number of elements that pointer parameters point to
+	written       map[*cc.Declarator]bool   // variables written after their declaration
 	// changed counts the written declarations of a variable, by its name.
 	changed  map[string]int
 	touching map[*cc.FunctionDefinition]bool
@@ -73,10 +74,10 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(u *unit, ast *cc.AST, g Given, opts Options, turns map[cc.Node]int) (*builder,
-	error) {
+func newBuilder(u *unit, ast *cc.AST, g given.Defines, opts Options,
+	turns map[cc.Node]int) (*builder, error) {
 	b := &builder{
-		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Given: g,
+		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Defines: g,
 		turns:     turns,
 		functions: map[string]*cc.FunctionDefinition{},
 		arrays:    map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{},
@@ -349,7 +350,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		if sized {
 			b.bind(d, value{failed: err})
 		}
-		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf(
+		b.file.Notes = append(b.file.Notes, &Error{Pos: err.Pos, Why: fmt.Sprintf(
 			"%s: %s; nothing that is counted uses it", err.Expr, err.Why)})
 		return end
 	}

@@ -3,99 +3,20 @@ package csource
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/access/given"
 )
-
-// A Given is what [Options.Defines] say: macros, the values of variables and of fields, and how
-// much parameters that are pointers point to.
-type Given struct {
-	Macros []string
-	Values map[string]int
-	Fields map[string]int // such as p->n
-	// such as n*n, or n][m for pointers to rows, which only a compiler reads
-	Sizes map[string]string
-}
-
-var (
-	sizeShape  = regexp.MustCompile(`^\s*([A-Za-z_]\w*)\s*\[([\w\s()+*/%-]*(?:\]\s*\[[\w\s()+*/%-]+)?)\]\s*$`)
-	fieldShape = regexp.MustCompile(`^\w+((->|\.)[A-Za-z_]\w*)+$`)
-	nameShape  = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`) // what a variable may be called instead
-	// noTypes are words before a name that are not types.
-	noTypes = strings.Fields("return else goto case sizeof do in")
-)
-
-// Defined is what one of Options.Defines gives a value, and the value: 1 where it has none, and in
-// brackets how much a parameter points to, [n*n] of x[n*n].
-func Defined(define string) (name, value string) {
-	if m := sizeShape.FindStringSubmatch(define); m != nil {
-		return m[1], "[" + withoutSpace(m[2]) + "]"
-	}
-	name, value, given := strings.Cut(define, "=")
-	if !given {
-		value = "1"
-	}
-	return name, value
-}
-
-// Parts parts defines. A macro n would make "int n" invalid C, so -D n=9 gives a declared variable
-// its value. A define with a number is a variable's where the text declares one, alone or as a
-// parameter, and a macro everywhere else.
-func Parts(text []byte, defines []string) (g Given, err error) {
-	g = Given{Values: map[string]int{}, Fields: map[string]int{}, Sizes: map[string]string{}}
-	code := string(blank(text, true))
-	before := map[string]string{}
-	for _, define := range defines {
-		name, value := Defined(define)
-		if other, twice := before[name]; twice {
-			return g, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out",
-				define, name, other)
-		}
-		before[name] = define
-		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-		variable := defineShape.MatchString(name) && declares(code, name)
-		switch {
-		case sizeShape.MatchString(define):
-			g.Sizes[name] = strings.Trim(value, "[]")
-		case strings.Contains(name, "["):
-			return g, fmt.Errorf(
-				"-D %s: want one extent of a parameter that is a pointer, such as x[1000] or "+
-					"'x[n*n]'", define)
-		case fieldShape.MatchString(name) && err == nil:
-			g.Fields[name] = int(n)
-		case variable && err == nil:
-			g.Values[name] = int(n)
-		case variable && !nameShape.MatchString(value):
-			return g, fmt.Errorf(
-				"-D %s: %s is a variable of the file: want an integer of 64 bits, such as %s=1000",
-				define, name, name)
-		default:
-			g.Macros = append(g.Macros, define)
-		}
-	}
-	return g, nil
-}
-
-// declares reports whether a text declares a variable of this name: after the last word of a
-// type, or after other variables of one type. The parser decides whether it is an integer.
-func declares(code, name string) bool {
-	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
-	shape := regexp.MustCompile(`\b(\w+)` + qualifiers +
-		`(?:\s+|\s*&\s*)(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
-	return slices.ContainsFunc(shape.FindAllStringSubmatch(code, -1),
-		func(m []string) bool { return !slices.Contains(noTypes, m[1]) })
-}
 
 // sizePrefix begins the names of variables that are declared after the file. Their values are the
 // extents that defines give.
 const sizePrefix = "__stridebench_size_"
 
 // sized declares these variables. The names of variables that have values are macros there.
-func (g Given) sized() string {
+func sized(g given.Defines) string {
 	if len(g.Sizes) == 0 {
 		return ""
 	}
@@ -123,7 +44,7 @@ func (b *builder) tell() error {
 			sizes[strings.TrimPrefix(name, sizePrefix)] = d
 			b.constant(init)
 		}
-		n, given := b.Given.Values[name]
+		n, given := b.Defines.Values[name]
 		t, ok := typeOf(d.Type())
 		if !given || !ok {
 			return
@@ -146,10 +67,10 @@ func (b *builder) tell() error {
 			return not[name]
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.Given.Values)) {
-		if define := fmt.Sprintf("%s=%d", name, b.Given.Values[name]); !kept[name] {
-			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.unit.name},
-				Text: fmt.Sprintf(
+	for _, name := range slices.Sorted(maps.Keys(b.Defines.Values)) {
+		if define := fmt.Sprintf("%s=%d", name, b.Defines.Values[name]); !kept[name] {
+			b.file.Notes = append(b.file.Notes, &Error{Define: define, Pos: Pos{File: b.unit.name},
+				Why: fmt.Sprintf(
 					"-D %s has no effect: neither the file nor %s, which is read, declares an "+
 						"integer %s", define,
 					b.main.Declarator.Name(), name)})
@@ -168,7 +89,7 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 			if size.failed != nil || !fixed || n < 1 {
 				return fmt.Errorf(
 					"-D '%s[%s]': want an integer of at least 1, of numbers and defines", d.Name(),
-					b.Given.Sizes[d.Name()])
+					b.Defines.Sizes[d.Name()])
 			}
 			b.sized[d] = n
 			delete(sizes, d.Name())
@@ -176,7 +97,7 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 	}
 	for name := range sizes {
 		return fmt.Errorf("-D '%s[%s]': %[1]s is not a pointer parameter of %[3]s", name,
-			b.Given.Sizes[name], b.main.Declarator.Name())
+			b.Defines.Sizes[name], b.main.Declarator.Name())
 	}
 	for field := range b.Fields {
 		var changed *Error

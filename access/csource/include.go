@@ -21,10 +21,10 @@ type files struct {
 	entered int
 	once    map[string]bool // not read again
 	texts   [][]byte        // of all that was read
-	notes   []Note          // on pragmas
+	notes   []*Error        // on pragmas
 
 	missing map[string]bool // not found, treated as empty
-	missed  []Note          // on the missing files
+	missed  []*Error        // on the missing files
 }
 
 // maxEntered bounds how often files are read.
@@ -73,8 +73,8 @@ func (f *files) pragma(words []cc.Token) error {
 		f.once[at.File] = true
 	case "omp":
 		if f.notes == nil {
-			f.notes = []Note{{Pos: at,
-				Text: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order " +
+			f.notes = []*Error{{Pos: at,
+				Why: "OpenMP's pragmas are ignored: one thread makes all accesses, in the order " +
 					"of the text"}}
 		}
 	}

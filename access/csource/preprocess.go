@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/access/given"
 )
 
 // Limits. The parser recurses for each bracket and must not run out of stack.
@@ -84,11 +86,11 @@ func parse(name string, text []byte, opts Options, sized string) (u *unit, ast *
 		}
 		if m := notFound.FindStringSubmatch(failed[0].Why); m != nil && !u.files.missing[m[1]] {
 			u.files.missing[m[1]] = true
-			u.files.missed = append(u.files.missed, Note{Pos: failed[0].Pos,
-				Text: m[1] + " is not found, and nothing of it is known: -I names folders"})
+			u.files.missed = append(u.files.missed, &Error{Pos: failed[0].Pos,
+				Why: m[1] + " is not found, and nothing of it is known: -I names folders"})
 		} else if !u.cut(failed, opts.Function) {
 			for _, n := range u.files.missed {
-				failed[0].Why += " (" + n.Text + ")"
+				failed[0].Why += " (" + n.Why + ")"
 			}
 			break
 		}
@@ -106,7 +108,7 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 		u.predefined += ofCPP
 	}
 	for _, define := range opts.Defines {
-		macro, value := Defined(define)
+		macro, value := given.Split(define)
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
 			return nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
@@ -125,7 +127,7 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 	if m := tellers.FindSubmatchIndex(text); m != nil && !strings.Contains(u.predefined,
 		string(text[m[2]:m[3]])) {
 		at := Pos{File: name, Line: 1 + bytes.Count(text[:m[2]], []byte("\n")), Column: 1}
-		u.files.missed = []Note{{Pos: at, Text: string(
+		u.files.missed = []*Error{{Pos: at, Why: string(
 			text[m[2]:m[3]]) + " is not defined, as it tells compilers or CPUs apart: -D defines it"}}
 	}
 	u.marked = pragma.ReplaceAllFunc(text, func(line []byte) []byte {
@@ -198,14 +200,14 @@ func (u *unit) errors(err error) (all []*Error) {
 }
 
 // overridden notes the -D macros that the file redefines.
-func overridden(ast *cc.AST, defines []string) (notes []Note) {
+func overridden(ast *cc.AST, defines []string) (notes []*Error) {
 	for _, define := range defines {
-		name, _ := Defined(define)
+		name, _ := given.Split(define)
 		m := ast.Macros[name]
 		if m == nil || m.IsConst || place(m.Name).File == predefinedName {
 			continue
 		}
-		notes = append(notes, Note{Define: define, Pos: place(m.Name), Text: fmt.Sprintf(
+		notes = append(notes, &Error{Define: define, Pos: place(m.Name), Why: fmt.Sprintf(
 			"%s is redefined here, and -D %s has no effect (#ifndef %s lets it have one)",
 			name, define,
 			name)})
@@ -214,23 +216,23 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 }
 
 // unused notes the -D macros that no text uses, such as misspelt ones.
-func (u *unit) unused(defines []string) (notes []Note) {
+func (u *unit) unused(defines []string) (notes []*Error) {
 	texts := append(slices.Clone(u.files.texts), u.marked)
 	for _, header := range headers {
 		texts = append(texts, []byte(header))
 	}
 	for _, define := range defines { // one may be in the value of another
-		_, value := Defined(define)
+		_, value := given.Split(define)
 		texts = append(texts, []byte(value))
 	}
 	all := bytes.Join(texts, []byte("\n"))
 	for _, define := range defines {
-		macro, _ := Defined(define)
+		macro, _ := given.Split(define)
 		made := bytes.Contains(u.marked, []byte("##"))
 		if made || strings.HasPrefix(macro, "_") || regexp.MustCompile(`\b`+macro+`\b`).Match(all) {
 			continue // such names are for headers that are not read
 		}
-		notes = append(notes, Note{Define: define, Pos: Pos{File: u.name}, Text: fmt.Sprintf(
+		notes = append(notes, &Error{Define: define, Pos: Pos{File: u.name}, Why: fmt.Sprintf(
 			"-D %s has no effect: nothing in it is called %s", define, macro)})
 	}
 	return notes
@@ -253,7 +255,7 @@ func unparsable(text []byte) string {
 	for at := 0; at < len(text); at++ {
 		switch c := text[at]; c {
 		case '"', '\'':
-			at = quoted(text, at) - 1
+			at = given.Quoted(text, at) - 1
 		case '(', '[', '{':
 			open = append(open, map[byte]byte{'(': ')', '[': ']', '{': '}'}[c])
 		case ')', ']', '}':
@@ -275,16 +277,6 @@ func unparsable(text []byte) string {
 func word(c byte) bool {
 	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
 		'A' <= c && c <= 'Z'
-}
-
-func quoted(text []byte, at int) int {
-	quote := text[at]
-	for at++; at < len(text) && text[at] != quote && text[at] != '\n'; at++ {
-		if text[at] == '\\' {
-			at++
-		}
-	}
-	return at + 1
 }
 
 var (

@@ -379,8 +379,8 @@ func (b *builder) conditional(e *expr) {
 }
 
 func (b *builder) note(e *expr, text string) {
-	n := Note{Pos: e.pos(), Text: e.text() + ": " + text}
-	if !slices.Contains(b.file.Notes, n) {
+	n := e.fails("%s", text)
+	if !slices.ContainsFunc(b.file.Notes, func(before *Error) bool { return *before == *n }) {
 		b.file.Notes = append(b.file.Notes, n)
 	}
 }

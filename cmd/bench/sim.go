@@ -16,6 +16,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/access/given"
 	"github.com/stridebench/stridebench/access/mtx"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
@@ -361,7 +362,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	}
 	// Any order of the flags gives one name.
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) {
-		add(csource.Defined(d))
+		add(given.Split(d))
 	}
 	if f.program.file != "" && f.program.Align != csource.DefaultAlign {
 		add("align", strconv.Itoa(f.program.Align))

@@ -23,49 +23,15 @@ import (
 // patterns in all rounds.
 const rounds = 5
 
+// measure writes each pattern's least time of all rounds, with the date, CPU and load.
 func measure(ctx context.Context, folder string) error {
-	all, when, err := times(ctx, folder)
-	if err != nil {
-		return err
-	}
-	return write(folder, all, when)
-}
-
-// again times all patterns again and prints the deviation of the recorded times. It is a bound: no
-// prediction can be closer than a machine is to itself.
-func again(ctx context.Context, folder string) error {
-	_, before, err := recorded(folder)
-	if err != nil {
-		return err
-	}
-	all, when, err := times(ctx, folder)
-	if err != nil {
-		return err
-	}
-	d := &dataSet{machines: []machine{{when: when}}}
-	var was []float64
-	for _, t := range all {
-		p, err := t.spec.Pattern()
-		if err != nil {
-			return err
-		}
-		if ns := before[[2]string{t.family, t.name}]; ns > 0 {
-			d.patterns, d.lowered, was = append(d.patterns, t), append(d.lowered, p),
-				append(was, ns)
-		}
-	}
-	d.printErrors(os.Stdout, was)
-	return nil
-}
-
-// times returns each pattern's least time of all rounds. when is the date, CPU and load.
-func times(ctx context.Context, folder string) (all []timed, when string, err error) {
 	_, machine, err := model(folder)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	if all, err = patterns(machine.Capacities()); err != nil {
-		return nil, "", err
+	all, err := patterns(machine.Capacities())
+	if err != nil {
+		return err
 	}
 	before := load()
 	for round := range rounds {
@@ -75,20 +41,20 @@ func times(ctx context.Context, folder string) (all []timed, when string, err er
 			}
 			p, err := all[i].spec.Pattern()
 			if err != nil {
-				return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
+				return fmt.Errorf("%s: %w", all[i].name, err)
 			}
 			for s, err := range access.Measure(ctx, []access.Pattern{p},
 				access.Options{Count: 3, MinTime: time.Millisecond}) {
 				if err != nil {
-					return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
+					return fmt.Errorf("%s: %w", all[i].name, err)
 				}
 				all[i].ns = min(all[i].ns, s.PerPass)
 			}
 		}
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
 	}
-	return all, fmt.Sprintf("%s, %s, load %s before and %s after",
-		time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()), nil
+	return write(folder, all, fmt.Sprintf("%s, %s, load %s before and %s after",
+		time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()))
 }
 
 func load() string {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"reflect"
@@ -54,11 +52,11 @@ func fit(d *dataSet) error {
 	if err != nil {
 		return err
 	}
-	d.print(os.Stdout, &rules)
+	d.print(&rules)
 	fmt.Println("cross-validated: each family by constants that are fitted to the others")
 	for _, m := range all.Machines {
 		fmt.Println(m.When)
-		table(os.Stdout, append(m.Families, m.All, m.Unseen))
+		table(append(m.Families, m.All, m.Unseen))
 	}
 	if err := outfile.WriteFile(file, append(text, '\n')); err != nil {
 		return err
@@ -170,19 +168,15 @@ func (d *dataSet) families() (all []string) {
 }
 
 // print prints the errors under these rules, or under the fitted ones if nil.
-func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
+func (d *dataSet) print(rules *cost.Rules) {
 	predicted := make([]float64, len(d.patterns))
 	for i := range d.patterns {
 		predicted[i] = d.predict(i, rules)
 	}
-	d.printErrors(w, predicted)
-}
-
-func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
-		fmt.Fprintln(w, m.when)
-		table(w, append(d.byFamily(predicted, on), d.error("all", predicted, on)))
+		fmt.Println(m.when)
+		table(append(d.byFamily(predicted, on), d.error("all", predicted, on)))
 	}
 }
 
@@ -198,25 +192,9 @@ func (d *dataSet) byFamily(predicted []float64, taken func(i int) bool) (all []c
 	return all
 }
 
-func (d *dataSet) worst(w io.Writer) {
-	order := make([]int, len(d.patterns))
-	off := make([]float64, len(d.patterns))
-	for i, t := range d.patterns {
-		order[i], off[i] = i, d.predict(i, nil)/t.ns
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Compare(math.Abs(math.Log(off[b])), math.Abs(math.Log(off[a])))
-	})
-	for _, i := range order[:min(len(order), 60)] {
-		t := d.patterns[i]
-		fmt.Fprintf(w, "%5.2f times the measured %10.0f ns  machine %d, %s: %s\n", off[i], t.ns,
-			t.machine+1, t.family, t.name)
-	}
-}
-
-func table(w io.Writer, all []cost.FitError) {
+func table(all []cost.FitError) {
 	for _, e := range all {
-		fmt.Fprintf(w, "%-40s %4d  median %3.0f%%  one in ten %3.0f%%  rank correlation by "+
+		fmt.Printf("%-40s %4d  median %3.0f%%  one in ten %3.0f%%  rank correlation by "+
 			"element %.3f\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
 	}
 }

@@ -12,13 +12,11 @@ import (
 	"strings"
 )
 
-const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | again NAME | fit | check | without
+const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | fit | check | without
 
   measure   time all patterns on this machine, of which FOLDER/NAME/machine.yaml is what
             'bench machine --measure -o FOLDER/NAME/machine.yaml' found; writes
             FOLDER/NAME/times.csv
-  again     time them once more, on the machine of FOLDER/NAME, and say how far its times.csv is
-            off: no prediction is nearer than a machine is to itself; writes nothing
   fit       fit the constants to the times of all machines in FOLDER, cross-validate, and
             write access/cost/fitted.json
   without   cross-validate without each constant and rule of the model, and write to
@@ -42,16 +40,13 @@ func run(ctx context.Context, folder string, args []string) error {
 	switch verb := strings.Join(args[:min(1, len(args))], ""); {
 	case verb == "measure" && len(args) == 2:
 		return measure(ctx, filepath.Join(folder, args[1]))
-	case verb == "again" && len(args) == 2:
-		return again(ctx, filepath.Join(folder, args[1]))
 	case len(args) == 1 && (verb == "fit" || verb == "check" || verb == "without"):
 		d, err := read(folder)
 		if err != nil {
 			return err
 		}
 		if args[0] == "check" {
-			d.print(os.Stdout, nil)
-			d.worst(os.Stdout)
+			d.print(nil)
 			return nil
 		}
 		if args[0] == "without" {
@@ -60,5 +55,5 @@ func run(ctx context.Context, folder string, args []string) error {
 		return fit(d)
 	}
 	flag.Usage()
-	return fmt.Errorf("%q: want measure NAME, again NAME, fit, check or without", args)
+	return fmt.Errorf("%q: want measure NAME, fit, check or without", args)
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // work is the approximate work done, minus the work booked.
-func (m *machine) work() int { return m.did.Touched + toApply*m.did.Applied - m.booked }
+func (m *machine) work() int { return m.did.touched + toApply*m.did.applied - m.booked }
 
 func (m *machine) debit(u *unit, since, more int) {
 	done := m.work() - since
@@ -46,9 +46,6 @@ func (m *machine) credit(n *node, e *entry, y, trips int) {
 
 // book changes a unit's account. If debts exceed mayOwe, it closes the accounts in debt.
 func (m *machine) book(u *unit, by int) {
-	if u.few {
-		return
-	}
 	m.owed += min(0, u.account)
 	u.account = min(u.account+by, mostSpared)
 	if m.owed -= min(0, u.account); m.owed <= m.mayOwe {
@@ -60,5 +57,4 @@ func (m *machine) book(u *unit, by int) {
 		}
 	}
 	m.owed, m.mayOwe = 0, m.mayOwe/2
-	m.did.GivenUp++
 }

@@ -80,7 +80,6 @@ func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err erro
 	}
 	a.ran = append(a.ran, p)
 	e.ample = &a
-	e.did.Ample++
 	return misses, true, nil
 }
 

@@ -87,22 +87,17 @@ func (m *machine) apply(c *context, e *summary, skip []int) {
 	for _, row := range skip {
 		s.changed[row>>6] |= 1 << (row & 63)
 	}
-	m.did.Applied++
+	m.did.applied++
 }
 
 func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 	s := c.states[0]
 	switch {
 	case s.rowMisses == nil && s.owner == e.id && s.ownedAt >= e.cleanFrom && s.ways <= 64:
-		m.did.Again++
 		m.applyAgain(c, e, off, low)
 	case m.fullyKnown(s, e):
-		if m.did.Full++; e.open > 0 {
-			m.did.Partly++
-		}
 		m.applyFull(c, e, skip, off, low)
 	case s.rowMisses != nil:
-		m.did.ByRow++
 		m.applyByRow(c, e, off, low)
 	default:
 		for _, row := range e.touched {

@@ -11,8 +11,6 @@ type inner struct {
 	all     []*node  // every access
 	at      []int    // addresses
 	left    []int    // iterations until the line changes
-	strides []int    // scratch: of refs
-	out     []uint64 // scratch: touches of absent lines
 	lines   []uint64 // scratch: an iteration's lines, their rows in the high bits
 	fresh   []bool   // the line changed just now
 	alike   bool     // moving accesses share a positive stride that divides a line
@@ -26,63 +24,6 @@ type moving struct {
 	op     int
 	base   affine
 	stride int
-}
-
-// mostFar is the most accesses that everyRow makes at once.
-const mostFar = 512
-
-// everyFar is every with vectors. Lines of the first level are no longer than those of later ones.
-// It marks all rows as changed.
-func (in *inner) everyFar(c *context, left int) {
-	s := c.states[0]
-	if in.strides == nil {
-		in.out = make([]uint64, mostFar+1)
-		for _, r := range in.refs {
-			in.strides = append(in.strides, r.stride)
-		}
-	}
-	places := uint32(0xff)
-	if s.fewer != nil {
-		places >>= mostRests
-	}
-	for left > 0 {
-		k := min(left, mostFar/len(in.refs))
-		left -= k
-		out := in.out[:everyRow(s, in.at, in.strides, k, places, in.out)]
-		if (c.sliced || len(c.states) == 1) && s.open == 0 && s.rowMisses == nil && s.fewer == nil {
-			in.missFar(c, out)
-			continue
-		}
-		for _, w := range out {
-			op := in.refs[w>>32&0xffff].op
-			if place := w >> 48; place != 0 {
-				s.fewerOf(s.row(uint32(w)), op)[7-trailing(place)]++
-				continue
-			}
-			s.absent(s.row(uint32(w)), uint32(w), op)
-			for _, t := range c.states[1:] {
-				if !t.touch((uint32(w)-1)>>(t.shift-s.shift)+1, op) {
-					break
-				}
-			}
-		}
-	}
-	s.mark(0, s.sets)
-}
-
-// missFar notes touches of absent lines whose misses no past changes, in one level or slices.
-func (in *inner) missFar(c *context, out []uint64) {
-	s := c.states[0]
-	for _, w := range out {
-		line, op := uint32(w), in.refs[w>>32&0xffff].op
-		s.misses[op-s.opLow]++
-		if s.log != nil {
-			s.log.addOne(s.row(line), line, op)
-		} else if len(c.states) > 1 {
-			c.lines, c.ops = append(c.lines, line), append(c.ops, uint16(op))
-		}
-	}
-	c.flush()
 }
 
 func (m *machine) inside(n *node) *inner {
@@ -109,7 +50,7 @@ func (m *machine) inside(n *node) *inner {
 }
 
 func (in *inner) scratch(ways, line int) {
-	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
+	in.rows, in.order, in.alike = nil, nil, false
 	column := func(r moving) bool { return r.stride >= line || -r.stride >= line }
 	in.columns = slices.ContainsFunc(in.refs, column)
 	n := len(in.refs)
@@ -212,7 +153,7 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 	}
 	if in.columns || end-y <= fewTrips { // few: finding the ones to skip costs more
 		in.every(c, end-y)
-		m.did.Touched += len(in.refs) * (end - y)
+		m.did.touched += len(in.refs) * (end - y)
 		return
 	}
 	for i := range in.refs {
@@ -233,10 +174,6 @@ func (in *inner) every(c *context, left int) {
 				in.at[i] += in.refs[i].stride
 			}
 		}
-		return
-	}
-	if vectors(s.ways) && left >= 16 && len(in.refs) <= mostFar && c.lastShift() >= s.shift {
-		in.everyFar(c, left)
 		return
 	}
 	tags, first, mask, ways, shift := s.tags, s.first, s.mask, s.ways, s.shift&63
@@ -288,18 +225,18 @@ func (m *machine) runs(in *inner, c *context, left int) {
 			for i := range in.rows {
 				if in.fresh[i] {
 					c.touch(in.at[i], in.refs[i].op)
-					m.did.Touched++
+					m.did.touched++
 				}
 			}
 		} else {
 			in.touchAll(c)
-			m.did.Touched += len(in.refs)
+			m.did.touched += len(in.refs)
 			if k > 1 && len(in.refs) > s.ways && in.crowded(s) {
 				for ; k > 1; k-- {
 					in.stayOn(1, s.shift)
 					left--
 					in.touchAll(c)
-					m.did.Touched += len(in.refs)
+					m.did.touched += len(in.refs)
 				}
 			}
 		}

@@ -237,8 +237,6 @@ func (m *machine) sendWaiting(c *context, e *summary, off int) {
 		if rows == 0 {
 			continue
 		}
-		m.did.Whole += onesCount(c.heads[i])
-		m.did.Rear += onesCount(rows &^ c.heads[i])
 		if len(c.states) > 2 || !c.states[1].sendRows(e.state, rows, c.heads[i], i<<6, off) {
 			for ; rows != 0; rows &= rows - 1 {
 				row := i<<6 + trailing(rows)
@@ -308,7 +306,6 @@ func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int
 			e.quiet[i] |= w & -w
 		}
 	}
-	m.did.Quiet += onesCount(clean & e.quiet[i])
 	for w := clean &^ e.quiet[i]; w != 0; w &= w - 1 {
 		row := i<<6 + trailing(w)
 		m.sendAgain(c, e, row, c.states[0].opposite(uint32(row), off))
@@ -321,13 +318,11 @@ func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	missing := e.again[row]
 	if e.log.rows[row].n == 0 { // its lines are its heads, so none misses
 		e.quiet[i] |= bit
-		m.did.Nothing++
 		return
 	}
 	if e.knew[i]&bit != 0 && e.sent[row] == missing && m.roomy(e, row) {
 		e.quiet[i] |= bit
 		e.roomy[i] |= bit
-		m.did.Quiet++
 		return
 	}
 	c.send(e, row, at, missing)
@@ -350,7 +345,6 @@ func (m *machine) roomy(e *summary, row int) bool {
 		e.weights[row] = weight{n, most}
 	}
 	if e.weights[row].lines > ways {
-		m.did.Crowded++
 		return false
 	}
 	return true
@@ -415,8 +409,8 @@ func (c *context) bringIn(row int, lines []uint32, ops []uint16) {
 	c.flush()
 }
 
-// bringRowGo touches lines of a row. It writes 1 for each absent line, else 0, and returns the sum.
-func bringRowGo(row, lines []uint32, missing []uint8) (sum int) {
+// bringRow touches lines of a row. It writes 1 for each absent line, else 0, and returns the sum.
+func bringRow(row, lines []uint32, missing []uint8) (sum int) {
 	for i, line := range lines {
 		if missing[i] = 0; !present(row, line) {
 			missing[i] = 1

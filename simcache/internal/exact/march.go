@@ -5,11 +5,9 @@ package exact
 func (m *machine) marched(in *inner, c *context, n int, far bool) (apart bool) {
 	in.march(c, n, far)
 	in.catchUp(n << c.states[0].shift)
-	m.did.Marched++
-	m.did.Touched += n * len(in.order)
+	m.did.touched += n * len(in.order)
 	if apart = in.apart(); !apart {
 		in.touchAll(c)
-		m.did.Stopped++
 	}
 	return apart
 }

@@ -31,12 +31,8 @@ func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
 
 // buckets returns the number of buckets in a unit's table, a power of two. It is smaller if states
 // are large, and for loops around others. Their keys return soon or hardly ever, so a small table
-// keeps recent ones near. Keys of a unit kept by row return late. Keys known to be few all get a
-// place.
+// keeps recent ones near. Keys of a unit kept by row return late.
 func (m *machine) buckets(u *unit) int {
-	if u.few {
-		return mostKeys
-	}
 	n := 1 << 14
 	if !m.deep && !u.inner && !u.byRow {
 		n = 1 << 12
@@ -65,10 +61,7 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 			busy = true
 			continue
 		}
-		far := u.inner && trips-e.trips > max(64, trips/8)
-		if e.trips > trips {
-			u.metLonger()
-		} else if !far && e.trips > most {
+		if e.trips <= trips && e.trips > most {
 			best, most = i, e.trips
 		}
 	}
@@ -90,15 +83,6 @@ func hash(key []int) uint64 {
 	return h
 }
 
-// metLonger notes an entry longer than the instance. If an innermost loop often meets such entries,
-// trips become part of the key.
-func (u *unit) metLonger() {
-	u.longer++
-	if u.inner && u.longer > 8 && 32*u.longer > u.tries {
-		u.exact = true
-	}
-}
-
 // instead returns another entry of the bucket, with as many trips, if one was refused. References
 // may meet in one instance of a key, but not in another.
 func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
@@ -107,7 +91,6 @@ func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
 		if is && slices.Equal(e.key, u.key) && u.moves(m, e) {
 			copy(list[1:i+1], list[:i])
 			list[0] = e
-			m.did.Instead++
 			return e
 		}
 	}
@@ -148,7 +131,6 @@ func (u *unit) moves(m *machine, e *entry) bool {
 		if !m.interleave(u, q, r, u.low) || !m.interleave(u, q, r, e.low) {
 			return false
 		}
-		m.did.Interleaved++
 	}
 	return true
 }
@@ -199,7 +181,6 @@ func (u *unit) shift(m *machine, e *entry) {
 		e.hig[r] += d
 	}
 	copy(e.base, u.base)
-	m.did.Moved++
 }
 
 // stepOf returns 1, or a reference's stride in lines if it interleaves with one that moves apart.
@@ -217,7 +198,7 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
 	u.placeIn(m, y, trips)
-	if chunk || u.exact {
+	if chunk {
 		u.key = append(u.key, trips)
 	} else {
 		u.key = append(u.key, -1)
@@ -230,7 +211,6 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if e != nil {
 		u.boxes(m, y, trips)
 		if !u.moves(m, e) {
-			m.did.Refused++
 			e = u.instead(m, list, trips)
 		}
 	}
@@ -262,7 +242,6 @@ func (m *machine) charge(u *unit, e *entry) {
 	most := slices.MaxFunc(m.tabled, func(a, b *unit) int { return a.held - b.held })
 	m.held -= most.held
 	most.held, most.table = 0, make([]*entry, max(bucket, len(most.table)/2))
-	m.did.Emptied++
 }
 
 func (e *entry) bytes() int {
@@ -299,7 +278,6 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	e.cleanFrom = m.clock
 	e.busy = false
 	m.charge(u, e)
-	m.did.Recorded++
 	m.debit(u, since, toRecord)
 	return m.fits(n, e, y, trips)
 }
@@ -309,7 +287,6 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	if e.log == nil {
 		return true
 	}
-	m.did.Logged += e.log.items
 	if !e.log.over {
 		n.unit.room, n.unit.listed = e.log.items*5/4/max(1, len(e.touched)), len(e.log.lines)
 		return true
@@ -317,7 +294,6 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	m.slots[n.slot] = y
 	n.unit.big = min(n.unit.big, m.each(n)*float64(trips))
 	e.key, e.trips = e.key[:0], 0
-	m.did.Over++
 	return false
 }
 
@@ -344,7 +320,6 @@ func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	m.iterations(n, &e.context, y+from, y+trips, false)
 	e.trips, e.busy = trips, false
 	m.charge(u, e)
-	m.did.Extended++
 	m.debit(u, since, toExtend)
 	u.extends++
 	return m.fits(n, e, y, trips)

@@ -27,11 +27,8 @@ type node struct {
 	spans     []affine // distances from first to end; the least, divided by step, is the trips
 	step      int      // positive
 	inner     bool     // its body has accesses only
-	varies    bool     // it is inner, and its trips depend on other loops
-	varied    bool     // even on the loop around
 	inside    *inner   // of an inner loop
 	solo      *solo    // of an inner loop, or nil
-	nested    *solo    // of a loop around others, or nil
 	enter     *enter   // of an inner loop, if needed
 	tiny      *tiny    // of a loop around others, or nil
 	light     bool     // a block without summaries; see prepare
@@ -57,7 +54,6 @@ type builder struct {
 	vars      []affine // the variables of the loops around, by slots
 	low, high []int    // by slot: bounds of its number
 	ops       int
-	around    int     // the slot of the loop around
 	line      int     // the smallest line size
 	dead      int     // number of loops around that never run
 	accesses  []*node // those that may be made
@@ -135,9 +131,6 @@ func (b *builder) slot(low, high int) int {
 func (b *builder) loop(l *nest.Loop) *node {
 	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, up: l.Step > 0}
 	m.step = max(l.Step, -l.Step)
-	around := b.around
-	b.around = m.slot
-	defer func() { b.around = around }()
 	first := b.affine(l.From[0])
 	if len(l.From) > 1 {
 		low, high := b.bounds(first)
@@ -173,10 +166,6 @@ func (b *builder) loop(l *nest.Loop) *node {
 	m.inner = true
 	for _, c := range m.body {
 		m.inner = m.inner && c.kind == access
-	}
-	for _, span := range m.spans {
-		m.varies = m.varies || m.inner && len(span.terms) > 0
-		m.varied = m.varied || m.inner && span.coef(around) != 0
 	}
 	return m
 }

@@ -2,13 +2,8 @@ package exact
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -53,9 +48,8 @@ func (h held) Contents(_ []uint64, level, set int) []uint64 {
 		set)
 }
 
-// run compares so many cases of a generator with the reference, and calls did with each engine,
-// if it is one.
-func (g generator) run(t *testing.T, cases int, did func(e *regions)) {
+// run compares so many cases of a generator with the reference.
+func (g generator) run(t *testing.T, cases int) {
 	for seed := range uint64(cases) {
 		d := enginetest.Random(seed, uint64(len(g.name))<<8|uint64(g.name[0]))
 		levels, p := g.draw(d)
@@ -71,11 +65,7 @@ func (g generator) run(t *testing.T, cases int, did func(e *regions)) {
 			thresholds = usual
 		}
 		e := newRegions(levels, options{Brute: d.One(40), Threshold: d.Of(thresholds...)})
-		if did == nil {
-			asReference(t, e, reference.New(levels), p)
-		} else if _, err := e.Run(p); err == nil {
-			did(e)
-		}
+		asReference(t, e, reference.New(levels), p)
 	}
 }
 
@@ -86,42 +76,9 @@ func TestPrograms(t *testing.T) {
 	for _, g := range generators {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
-			g.run(t, enginetest.Cases(g.cases), nil)
+			g.run(t, enginetest.Cases(g.cases))
 		})
 	}
-}
-
-// TestCoverage prints how often each mechanism of the engine is met by the generators, and by
-// which one most.
-func TestCoverage(t *testing.T) {
-	if !testing.Verbose() {
-		t.Skip("it only prints: use -v")
-	}
-	sums := map[string]map[string]int{} // by mechanism and generator
-	for _, g := range generators {
-		g.run(t, max(20, g.cases/20), func(e *regions) {
-			for field, count := range reflect.ValueOf(e.did).Fields() {
-				if sums[field.Name] == nil {
-					sums[field.Name] = map[string]int{}
-				}
-				sums[field.Name][g.name] += int(count.Int())
-			}
-		})
-	}
-	var table strings.Builder
-	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	for _, mechanism := range slices.Sorted(maps.Keys(sums)) {
-		by := sums[mechanism]
-		all, most := 0, ""
-		for name, count := range by {
-			if all += count; count > by[most] {
-				most = name
-			}
-		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\n", mechanism, all, most, by[most])
-	}
-	w.Flush()
-	t.Logf("mechanism, how often, by which generator most, how often there\n%s", table.String())
 }
 
 // TestSequences compares programs that run one after the other, where the last levels may have

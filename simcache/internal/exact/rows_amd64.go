@@ -18,13 +18,6 @@ func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, fo
 func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
 
 //go:noescape
-func everyAVX2(tags *uint32, first, mask uint32, shift uint, at, strides *int,
-	refs, left int, places uint32, out *uint64) (n int)
-
-//go:noescape
-func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
-
-//go:noescape
 func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
 
 //go:noescape
@@ -86,14 +79,6 @@ func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) {
 	return marchAVX2(&rows[0], line, len(missing), &missing[0])
 }
 
-// everyRow makes "left" iterations of accesses in rows of 8. It writes to out the touches of lines
-// that were at none of the places, a bit each, and returns their number. A touch is the line, the
-// access number from bit 32 on, and a bit for the place from bit 48 on, none if absent.
-func everyRow(s *state, at, strides []int, left int, places uint32, out []uint64) int {
-	return everyAVX2(&s.tags[0], s.first, s.mask, s.shift, &at[0], &strides[0],
-		len(at), left, places, &out[0])
-}
-
 // bringLines touches lines of a level, and counts the absent ones by operand. It reports whether it
 // could, with vectors.
 func (s *state) bringLines(lines []uint32, ops []uint16) bool {
@@ -121,11 +106,4 @@ func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool {
 		sendAVX2(s, e, rows, heads, first)
 	}
 	return true
-}
-
-func bringRow(row, lines []uint32, missing []uint8) (sum int) {
-	if vectors(len(row)) && len(lines) > 0 {
-		return rowAVX2(&row[0], &lines[0], len(lines), &missing[0])
-	}
-	return bringRowGo(row, lines, missing)
 }

@@ -24,7 +24,7 @@ func withVectors(t *testing.T, test func(t *testing.T)) {
 func TestVectors(t *testing.T) {
 	withVectors(t, func(t *testing.T) {
 		for _, g := range generators {
-			g.run(t, enginetest.Cases(max(80, g.cases/50)), nil)
+			g.run(t, enginetest.Cases(max(80, g.cases/50)))
 		}
 	})
 }

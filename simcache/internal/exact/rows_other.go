@@ -12,14 +12,6 @@ func applyRows(to []uint32, e *summary, off int, missing []uint8) {}
 
 func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) { return 0 }
 
-func everyRow(s *state, at, strides []int, left int, places uint32, out []uint64) int {
-	return 0
-}
-
 func (s *state) bringLines(lines []uint32, ops []uint16) bool { return false }
 
 func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool { return false }
-
-func bringRow(row, lines []uint32, missing []uint8) (sum int) {
-	return bringRowGo(row, lines, missing)
-}

@@ -1,13 +1,8 @@
 package exact
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 func trailing(w uint64) int { return bits.TrailingZeros64(w) }
-
-func onesCount(w uint64) int { return bits.OnesCount64(w) }
 
 // A context is the levels that something runs on: all levels, or the first one, for a summary of
 // it.
@@ -21,15 +16,6 @@ type context struct {
 }
 
 func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
-
-// lastShift returns the least shift of the later levels, or the first's.
-func (c *context) lastShift() uint {
-	least := c.states[len(c.states)-1].shift
-	for _, s := range c.states[1:] {
-		least = min(least, s.shift)
-	}
-	return least
-}
 
 // touch makes an access that lies in one line of every level.
 func (c *context) touch(addr, op int) {
@@ -98,32 +84,12 @@ func (m *machine) instance(n *node, c *context) {
 		m.iterations(n, c, 0, trips, touches >= u.big)
 	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
-	case n.nested != nil && !n.nested.moving.unit.off &&
-		touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:
-		m.stretchAll(n, c, trips)
+		m.stretch(n, c, 0, trips, false)
 	default:
 		m.iterations(n, c, 0, trips, false)
-	}
-}
-
-// Some innermost loops vary their trips from one instance to the next, or often run fewer trips
-// than before. Their summaries are for multiples of step. The remaining iterations are run.
-const step = 8
-
-// stepwise reports whether summaries of a unit's loop are for multiples of step.
-func (n *node) stepwise(u *unit) bool { return n.varied && !u.logs || n.varies && u.exact }
-
-func (m *machine) stretchAll(n *node, c *context, trips int) {
-	most := trips
-	if n.stepwise(n.unit) && trips >= step {
-		most &^= step - 1
-	}
-	m.stretch(n, c, 0, most, false)
-	if most < trips {
-		m.sweep(n, c, most, trips)
 	}
 }
 
@@ -196,7 +162,6 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 			}
 		}
 	}
-	m.did.Chunked++
 	return y
 }
 
@@ -237,8 +202,7 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 //  4. None of these misses is a head. The iteration before touched the line, so the line can only
 //     be absent from a set that has all its heads.
 //
-// If an iteration after the first misses nowhere beyond the first level, all later ones do the
-// same. A miss stream must be complete, which it is once an iteration adds nothing to it.
+// A miss stream must be complete, which it is once an iteration adds nothing to it.
 func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 	size, log := n.opHigh-n.opLow, c.states[0].log
 	at, i := len(m.saved), 0
@@ -253,15 +217,7 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 		}
 		m.slots[n.slot] = y + i
 		m.run(n.body, c)
-		if log != nil && log.items > items {
-			continue
-		}
-		if i >= len(c.states) {
-			break
-		}
-		if i > 0 && len(c.states) > 1 &&
-			slices.Equal(m.saved[at+size:][:size], c.states[1].misses[n.opLow:n.opHigh]) {
-			m.did.Early++
+		if i >= len(c.states) && (log == nil || log.items == items) {
 			break
 		}
 	}
@@ -272,7 +228,6 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 		s.misses[op] += left * (s.misses[op] - before)
 	}
 	m.saved = m.saved[:at]
-	m.did.Repeated++
 	return y + same - 1
 }
 

@@ -34,16 +34,7 @@ type solo struct {
 	round  []int    // by ref: greatest power of two that divides its stride and the line
 	lines  []uint32 // scratch: the accesses in a row
 	ops    []uint16 // of lines
-	last   kept
-	lost   int // runs refused because rows would differ for the moving accesses
-}
-
-// A kept is how a solo last ran its loop. The next instance runs equally if trips and rounded
-// addresses are the same, because no access passes a line's end. Nobody changed or moved the entry
-// in between.
-type kept struct {
-	entry           *entry // nil if the solo did not run it
-	from, to, trips int
+	lost   int      // runs refused because rows would differ for the moving accesses
 }
 
 // mostRests is the most loop-invariant lines in a row.
@@ -56,7 +47,8 @@ func (m *machine) solo(n *node) *solo {
 	if n.unit == nil || !in.plain || len(in.refs) > 16 {
 		return nil
 	}
-	s := newSolo(in)
+	refs := len(in.refs)
+	s := &solo{in: in, at: make([]int, refs), first: make([]int, refs), end: make([]int, refs)}
 	lines := 0
 	for i, r := range in.refs {
 		s.round = append(s.round, nest.GCD(r.stride, 1<<m.levels[0].Shift))
@@ -91,11 +83,6 @@ func (m *machine) solo(n *node) *solo {
 	return s
 }
 
-func newSolo(in *inner) *solo {
-	n := len(in.refs)
-	return &solo{in: in, at: make([]int, n), first: make([]int, n), end: make([]int, n)}
-}
-
 // repeats returns 1 if an earlier access of the list has the same address, else 0.
 func (in *inner) repeats(i int) int {
 	for _, r := range in.refs[:i] {
@@ -111,21 +98,10 @@ func (in *inner) repeats(i int) int {
 func (m *machine) alone(n *node, c *context, trips int) {
 	o, in, s := n.solo, n.inside, c.states[0]
 	m.slots[n.slot] = 0
-	same := o.last.entry != nil && o.last.trips == trips
 	for i := range in.refs {
-		at := floor(in.refs[i].base.at(m.slots), o.round[i])
-		same = same && at == o.at[i]
-		o.at[i] = at
+		o.at[i] = floor(in.refs[i].base.at(m.slots), o.round[i])
 	}
-	if same {
-		m.anew(n, c)
-		return
-	}
-	o.last.entry = nil
 	from, to := o.apart(in, trips, s.shift)
-	if n.stepwise(o.moving.unit) {
-		to -= (to - from) & (step - 1)
-	}
 	if 2*(to-from) < trips || !o.findRows(s) {
 		m.iterations(n, c, 0, trips, false)
 		return
@@ -140,42 +116,17 @@ func (m *machine) alone(n *node, c *context, trips int) {
 		o.lost++
 		m.sweep(n, c, from, to)
 	default:
-		o.last = kept{e, from, to, trips}
-		m.between(n, c)
+		m.apply(c, e.summary, o.rows)
+		for i, r := range in.refs {
+			o.first[i], o.end[i] = o.at[i]+r.stride*from, o.at[i]+r.stride*(to-1)
+		}
+		for _, row := range o.rows {
+			m.rest(o, c, e, row)
+		}
 	}
 	if to < trips {
 		m.sweep(n, c, to, trips)
 	}
-}
-
-func (m *machine) between(n *node, c *context) {
-	o, k := n.solo, n.solo.last
-	m.apply(c, k.entry.summary, o.rows)
-	o.ends(k.from, k.to-1)
-	for _, row := range o.rows {
-		m.rest(o, c, k.entry, row)
-	}
-	m.did.Alone++
-}
-
-func (o *solo) ends(first, last int) {
-	for i, r := range o.in.refs {
-		o.first[i], o.end[i] = o.at[i]+r.stride*first, o.at[i]+r.stride*last
-	}
-}
-
-func (m *machine) anew(n *node, c *context) {
-	o, k := n.solo, n.solo.last
-	o.moving.unit.tries++
-	o.findRows(c.states[0])
-	if k.from > 0 {
-		m.sweep(n, c, 0, k.from)
-	}
-	m.between(n, c)
-	if k.to < k.trips {
-		m.sweep(n, c, k.to, k.trips)
-	}
-	m.did.Anew++
 }
 
 // apart returns iterations in which no moving access touches a loop-invariant line.
@@ -295,7 +246,15 @@ func (m *machine) rest(o *solo, c *context, e *entry, row int) {
 	copy(lines, resting[:k])
 	copy(lines[k:], e.tags[back*s.ways:][:top])
 	o.each(s, row, o.end, func(line uint32, _ int) { present(lines, line) })
-	m.did.Rested++
+}
+
+// keeps reports whether, in each of these rows, the moving accesses have the same outcomes without
+// the ways of the loop-invariant lines.
+func (o *solo) keeps(s *state, e *entry) bool {
+	return !slices.ContainsFunc(o.rows, func(row int) bool {
+		_, k := o.restingIn(s, row)
+		return !e.keepsTo(modulo(row+int(s.turn)-int(e.turn), s.sets), k)
+	})
 }
 
 // keepsTo reports whether moving accesses behave the same in a row with k fewer ways: none of them

@@ -35,7 +35,7 @@ type options struct {
 // and multiplied ([machine.repeat]).
 //
 // Loop-invariant references leave the summary of an innermost loop, which then knows the effect of
-// fewer ways on the others ([machine.alone]), or of a nest of loops ([machine.aloneNested]).
+// fewer ways on the others ([machine.alone]).
 // Accesses to small arrays leave the summary of a loop around others, and only their sets are run
 // ([machine.pieces]). Everything else runs by runs within lines ([machine.runs]). Units whose
 // summaries do not pay are given up ([machine.book]).
@@ -52,42 +52,8 @@ type regions struct {
 	did     did
 }
 
-// A did counts events.
-type did struct {
-	Touched     int // approximate number of lines
-	Applied     int // summaries
-	Again       int // of them, to a state with their lines on top
-	Full        int // of them, with vectors
-	Partly      int // of these, with fewer heads than ways in some rows
-	ByRow       int // of them, to a state that counts misses by row
-	Recorded    int // entries
-	Extended    int // entries, by more iterations
-	Moved       int // entries, to an instance's place
-	Refused     int // entries: references that move apart may meet
-	Instead     int // entries, after one of the same key was refused
-	Interleaved int // references that move apart and never meet
-	Chunked     int // loops
-	Repeated    int // loops, over iterations that touch the same lines
-	Early       int // of them, after the second: no misses beyond the first level
-	Alone       int // loops, by their moving accesses
-	Anew        int // of these, as the time before
-	Rested      int // rows with loop-invariant lines
-	Nested      int // nests with loop-invariant references
-	Pieces      int // of loops with lines of small arrays
-	Alike       int // consecutive iterations of these with equal misses
-	Marched     int // periods in which no two accesses share a set
-	Stopped     int // of them, in a row with a loop-invariant line
-	Logged      int // misses in miss streams
-	Over        int // entries with too long a miss stream
-	GivenUp     int // times that units owed too much
-	Emptied     int // tables, because all took too much memory
-	Quiet       int // rows that sent nothing: later levels have it
-	Nothing     int // rows that sent nothing: the log is empty
-	Crowded     int // rows with too many lines for that
-	Whole       int // rows that send all, together with others
-	Rear        int // rows that send the log, together with others
-	Ample       int // programs that fit in some level
-}
+// A did counts work, about.
+type did struct{ touched, applied int } // lines, and summaries
 
 func newRegions(levels []engine.Level, o options) *regions {
 	return &regions{levels: levels, options: o}
@@ -115,7 +81,7 @@ func (e *regions) Run(p nest.Program) ([]uint64, error) {
 
 // Work returns the approximate number of lines looked up.
 func (e *regions) Work() uint64 {
-	work := uint64(e.did.Touched)
+	work := uint64(e.did.touched)
 	if e.ample != nil && e.ample.near != nil {
 		work += e.ample.near.Work()
 	}
@@ -217,14 +183,9 @@ func (e *regions) prepare(m *machine, b *builder) {
 			}
 		}
 		for _, c := range m.units(n) {
-			if c.unit != nil && !c.inner {
-				c.unit.few = m.fewKeys(c.unit, b.high)
-			}
 			if c.inner {
 				c.inside = m.inside(c)
 				c.solo = m.solo(c)
-			} else {
-				c.nested = m.nested(c, b.high)
 			}
 			if c.kind == block {
 				varies := n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)

@@ -141,7 +141,6 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 		m.away(n.body, n.slot, s, row, y, trips)
 		m.runIn(n, c, row, y, y+trips)
 	}
-	m.did.Pieces++
 	return true
 }
 
@@ -186,7 +185,6 @@ func (m *machine) runIn(n *node, c *context, row, y, end int) {
 func (m *machine) bringAlike(c *context, row, times int) {
 	s := c.states[0]
 	c.bringIn(row, m.lines, m.linesOps)
-	m.did.Alike += times - 1
 	if times == 1 || len(m.lines) <= s.ways {
 		return
 	}

@@ -1,7 +1,6 @@
 package exact
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -26,9 +25,7 @@ type unit struct {
 	table    []*entry
 	held     int // bytes of its entries
 	tries    int
-	longer   int  // number of entries met that were longer than the instance
-	exact    bool // trips are part of the key; see unit.metLonger
-	account  int  // see machine.book
+	account  int // see machine.book
 	extends  int
 	big      float64 // touches of an instance from which on its miss stream is too long
 	room     int     // recently sufficient items of a row's log, about
@@ -36,7 +33,6 @@ type unit struct {
 	logs     bool    // summaries keep miss streams
 	inner    bool    // a loop around accesses only
 	off      bool    // its summaries do not pay
-	few      bool    // it has few keys, and many instances; see fewKeys
 	alone    bool    // of a loop's moving accesses; see solo
 	byRow    bool    // misses are counted by row; see tiny
 	key      []int
@@ -125,74 +121,6 @@ func (m *machine) unit(n *node, inside []*node) *unit {
 	u.base = make([]int, len(u.refs))
 	u.low, u.hig = slices.Clone(u.base), slices.Clone(u.base)
 	return u
-}
-
-// A tile of odd sizes meets thousands of keys before any recurs, and then each recurs often. Its
-// unit waits for all keys if the outer strides allow at most mostKeys/4 of them, and oftenEach
-// times as many instances.
-const (
-	mostKeys  = 1 << 16
-	oftenEach = 8
-)
-
-// fewKeys reports whether a unit waits for all keys. highest has the largest numbers in the slots.
-func (m *machine) fewKeys(u *unit, highest []int) bool {
-	keys, instances := m.keys(u, highest, min(mostKeys/4, mostKept/2/stateSize(m.levels[0])))
-	return instances >= oftenEach*float64(keys)
-}
-
-// keys returns an upper bound of the keys of a unit's instances, and the number of instances: 0 for
-// more keys than most, or if bounds and conditions inside depend on outer loops. The bases of an
-// instance are sums of multiples of the outer strides. So their part of the keys is a group, or
-// part of one, built stride by stride.
-func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances float64) {
-	for _, g := range u.gates {
-		outside := func(a affine) bool { return len(a.terms) > 0 }
-		if g.depends || slices.ContainsFunc(g.outs, outside) {
-			return 1, 0
-		}
-	}
-	strides := u.outside()
-	list, seen := [][]int{make([]int, len(u.refs))}, map[uint64]bool{}
-	seen[hash(list[0])] = true
-	instances = 1
-	for _, slot := range slices.Sorted(maps.Keys(strides)) {
-		instances *= float64(highest[slot] + 1)
-		before := list
-		for k := 1; k <= highest[slot] && !seen[hash(m.keyOf(strides[slot], k, before[0]))]; k++ {
-			for _, key := range before {
-				if len(list) == most {
-					return 1, 0
-				}
-				key = m.keyOf(strides[slot], k, key)
-				list, seen[hash(key)] = append(list, key), true
-			}
-		}
-	}
-	return len(list), instances
-}
-
-// outside returns, by slot of an outer loop, its stride for each reference.
-func (u *unit) outside() map[int][]int {
-	strides := map[int][]int{}
-	for r := range u.refs {
-		for _, t := range u.refs[r].out.terms {
-			if strides[t.slot] == nil {
-				strides[t.slot] = make([]int, len(u.refs))
-			}
-			strides[t.slot][r] = t.coef
-		}
-	}
-	return strides
-}
-
-// keyOf returns the part of a key that the bases decide, "times" strides from key.
-func (m *machine) keyOf(stride []int, times int, key []int) []int {
-	to := []int{(key[0] + times*stride[0]) & (m.maxLine - 1)}
-	for r, s := range stride[1:] {
-		to = append(to, m.modSpan(key[r+1]+times*(s-stride[0])))
-	}
-	return to
 }
 
 func (m *machine) ref(n *node, addr affine, inside func(int) bool) ref {

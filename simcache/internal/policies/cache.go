@@ -114,10 +114,6 @@ func (c *cache) touch(block uint64) *line {
 	if way < 0 {
 		return nil
 	}
-	return c.touchAt(set, way)
-}
-
-func (c *cache) touchAt(set, way int) *line {
 	c.policy.touch(set, way)
 	return &c.lines[set*c.Ways+way]
 }

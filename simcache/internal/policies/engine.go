@@ -31,7 +31,6 @@ type Engine struct {
 	pc     uint64        // address of the current instruction, if fetches are simulated
 	addr   uint64        // of the current reference
 	seen   []event       // by level, the next event for its prefetcher; nil without prefetchers
-	plain  bool          // see isPlain
 	watch  *lookup.Watch // observer, or nil
 	brute  bool          // look up every reference of a walk
 	// a repeated hit in the first level leaves it as the hit before did
@@ -71,7 +70,6 @@ func New(levels []Level, dirty bool, o lookup.Observe) *Engine {
 	if o != 0 {
 		d.watch = lookup.NewWatch(shapes, o)
 	}
-	d.plain = d.watch == nil && d.isPlain()
 	first := d.levels[0]
 	d.idle = settles(first.policy) && !first.WriteThrough && first.prefetcher == nil
 	d.track(engine.Sorts)
@@ -177,10 +175,6 @@ func (d *Engine) Besides(level int) engine.Besides {
 // Add simulates a reference. A modify is a read and an uncounted store.
 func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	d.looked++
-	if first := d.levels[0]; d.plain && addr>>first.shift == (addr+size-1)>>first.shift {
-		d.one(op, addr>>first.shift, kind)
-		return
-	}
 	d.begin(addr)
 	d.reference(0, request{op: op, addr: addr, size: size, write: kind == nest.Write})
 	if kind == nest.Modify {

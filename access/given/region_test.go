@@ -1,11 +1,11 @@
-package csource_test
+package given_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/access/given"
 )
 
 // TestFindRegion: the lines between the pragmas, and the function around them.
@@ -21,7 +21,7 @@ func TestFindRegion(t *testing.T) {
 		"#pragma endscop\n#pragma scop\n":                                                 " 0 0",
 		"void f(void) {\n#pragma scop\n#pragma endscop\n#pragma scop\n#pragma endscop\n}": " 0 0",
 	} {
-		function, from, to := csource.FindRegion([]byte(text))
+		function, from, to := given.FindRegion([]byte(text))
 		if got := strings.TrimSpace(fmt.Sprint(function, " ", from, " ",
 			to)); got != strings.TrimSpace(want) {
 			t.Errorf("%s\nhas %s, want %s", text, got, want)

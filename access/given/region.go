@@ -1,4 +1,4 @@
-package csource
+package given
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ var (
 
 // FindRegion finds the lines between #pragma scop and #pragma endscop in the text of a file, and
 // the function that they are in: the last definition whose braces are open there. Without these,
-// or where there are several such regions, the lines are 0. It reads what [Read] refuses.
+// or where there are several such regions, the lines are 0.
 func FindRegion(text []byte) (function string, from, to int) {
 	all := pragmas.FindAllIndex(text, 2)
 	if len(all) != 1 {
