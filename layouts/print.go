@@ -7,14 +7,17 @@ import (
 	"strings"
 )
 
-// maxPrinted is the most elements that are printed. PyTorch prints an excerpt of more.
-const maxPrinted = 1000
+// PyTorch prints an excerpt beyond maxPrinted elements: edge indices at both ends of each dim.
+const (
+	maxPrinted = 1000
+	edge       = 3
+)
 
 // lineWidth is PyTorch's default.
 const lineWidth = 80
 
-// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py), up to
-// 1000 elements.
+// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py), beyond
+// 1000 elements as an excerpt.
 func (t *Tensor) String() string {
 	if err := t.readable(); err != nil {
 		return fmt.Sprintf("tensor(<%v>, %s)", err, t.layout)
@@ -58,10 +61,7 @@ func addSuffixes(text string, suffixes []string, indent int, newline bool) strin
 }
 
 func (t *Tensor) format(indent int) string {
-	if numel := t.layout.Numel(); numel > maxPrinted {
-		return fmt.Sprintf("<%d elements>", numel)
-	}
-	cells, width := t.cells()
+	cells, width := t.excerpt().cells()
 	next := 0
 	var write func(dim, indent int) string
 	write = func(dim, indent int) string {
@@ -70,8 +70,15 @@ func (t *Tensor) format(indent int) string {
 			return cells[next-1]
 		}
 		innermost := dim == t.layout.Rank()-1
+		shown, all := t.shown(dim)
 		var entries []string
-		for range t.layout.shape[dim] {
+		for k := range shown {
+			switch {
+			case k == edge && !all && innermost:
+				entries = append(entries, " ...")
+			case k == edge && !all:
+				entries = append(entries, "...")
+			}
 			entries = append(entries, write(dim+1, indent+1))
 		}
 		if !innermost {
@@ -88,6 +95,34 @@ func (t *Tensor) format(indent int) string {
 		return "[" + strings.Join(lines, ",\n"+strings.Repeat(" ", indent+1)) + "]"
 	}
 	return write(0, indent)
+}
+
+func (t *Tensor) shown(dim int) (indices []int, all bool) {
+	n := t.layout.shape[dim]
+	all = t.layout.Numel() <= maxPrinted || n <= 2*edge
+	for i := range n {
+		if !all && i == edge {
+			return append(indices, n-3, n-2, n-1), false
+		}
+		indices = append(indices, i)
+	}
+	return indices, all
+}
+
+func (t *Tensor) excerpt() *Tensor {
+	places, shape := []int{t.layout.offset}, t.layout.Shape()
+	for d := range shape {
+		shown, _ := t.shown(d)
+		shape[d] = len(shown)
+		var next []int
+		for _, at := range places {
+			for _, i := range shown {
+				next = append(next, at+i*t.layout.strides[d])
+			}
+		}
+		places = next
+	}
+	return must(t.picked(places, shape...))
 }
 
 func (t *Tensor) cells() (cells []string, width int) {
@@ -118,6 +153,14 @@ func (t *Tensor) cells() (cells []string, width int) {
 		cells[i] += part
 	}
 	return cells, width + more + 1
+}
+
+// must is for conversions of a readable tensor.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func pad(cells []string) ([]string, int) {

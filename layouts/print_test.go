@@ -127,10 +127,36 @@ func TestTorchRoundings(t *testing.T) {
 	}
 }
 
-// TestLargePrints: a tensor of more than 1000 elements has no elements in its text.
-func TestLargePrints(t *testing.T) {
-	x := must(layouts.Zeros(layouts.Int8, 1001))
-	if got := x.String(); got != "tensor(<1001 elements>, dtype=torch.int8)" {
-		t.Error(got)
+// TestTorchExcerpts: tensors of more than 1000 elements print as PyTorch 1.13
+// prints them.
+func TestTorchExcerpts(t *testing.T) {
+	type excerpt struct {
+		DType, Text                        string
+		Shape                              []int
+		Times, Modulus, Minus, Parts, Imag int
+		Transposed                         bool
+		Sparse                             string
 	}
+	eachCase(t, "torch/excerpts.jsonl.gz", func(c excerpt) {
+		n := 1
+		for _, size := range c.Shape {
+			n *= size
+		}
+		values := make([]complex128, n)
+		for i := range values {
+			of := func(i int) float64 { return float64(i*c.Times%c.Modulus-c.Minus) / float64(c.Parts) }
+			values[i] = complex(of(i), float64(c.Imag)*of(i+1))
+		}
+		x := apply(must(layouts.FromSlice(values, c.Shape...)), fmt.Sprintf("to(torch.%s)", c.DType))
+		if c.Transposed {
+			x = apply(x, "transpose(0,-1)")
+		}
+		got := x.String()
+		if c.Sparse != "" {
+			got = must(x.Sparse(c.Sparse)).String()
+		}
+		if got != c.Text {
+			t.Errorf("%+v prints\n%s\nPyTorch\n%s", c, got, c.Text)
+		}
+	})
 }

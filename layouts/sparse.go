@@ -150,8 +150,8 @@ func (t *Tensor) picked(places []int, shape ...int) (*Tensor, error) {
 // nonzero reports whether the element at a place is not zero.
 func (t *Tensor) nonzero(at int) bool { return t.DType().row().get(t.storage, at).c != 0 }
 
-// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py), with
-// arrays of up to 1000 elements.
+// String prints the tensor as PyTorch does with its default options (torch/_tensor_str.py). An
+// array of more than 1000 elements is an excerpt.
 func (s *Sparse) String() string {
 	const prefix = "tensor("
 	indent := strings.Repeat(" ", len(prefix))
