@@ -112,7 +112,7 @@ func simulateGate(b *testing.B, n noise, samples int, byTurns bool, planted floa
 		}
 		old, new := m.files(slow, planted, samples, byTurns)
 		r := must(check.Compare(parse(old), parse(new),
-			check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto}))
+			check.Options{Alpha: 0.01, Threshold: 0.05, Times: "auto"}))
 		timed, exact := false, false // a false alarm
 		for _, v := range r.Of(check.Regression) {
 			right := v.Name == name(slow)

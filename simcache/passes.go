@@ -1,6 +1,7 @@
 package simcache
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,14 +24,8 @@ func (c Config) CheckPasses(passes int, p nest.Program) error {
 	return c.checkPasses(passes, uint64(references))
 }
 
-// A PassesError refuses a number of passes.
-type PassesError struct {
-	Passes int
-	Why    string
-}
-
-// Error begins with "passes" and their number.
-func (e *PassesError) Error() string { return fmt.Sprintf("passes %d: %s", e.Passes, e.Why) }
+// ErrPasses begins errors that refuse a number of passes.
+var ErrPasses = errors.New("passes")
 
 // checkPasses checks passes of a number of references each. It blames the passes only if fewer
 // would fit.
@@ -44,14 +39,13 @@ func (c Config) checkPasses(passes int, references uint64) error {
 	}
 	switch most := limit / max(references, 1); {
 	case passes < 0:
-		return &PassesError{passes, "want none or more"}
+		return fmt.Errorf("%w %d: want none or more", ErrPasses, passes)
 	case passes > 0 && most == 0:
 		return fmt.Errorf("%d references: 64 bits do not count %s; want at most %d, a smaller shape",
 			references, what, limit)
 	case uint64(passes) > most:
-		return &PassesError{passes, fmt.Sprintf(
-			"with %d references each, 64 bits do not count %s; want at most %d", references,
-			what, most)}
+		return fmt.Errorf("%w %d: with %d references each, 64 bits do not count %s; want at most %d",
+			ErrPasses, passes, references, what, most)
 	}
 	return nil
 }

@@ -209,7 +209,7 @@ func TestBaseline(t *testing.T) {
 func TestFilter(t *testing.T) {
 	p := plan()
 	kept, studies, err := session.Filter("/n:8", p.Comparisons, p.Studies)
-	if err != nil || len(kept) != 1 || len(kept[0]) != 1 || kept[0][0].Name != "A/n=8" || studies != nil {
+	if err != nil || len(kept) != 1 || len(kept[0]) != 1 || kept[0][0].Name != "A/n=8" || len(studies) != 0 {
 		t.Errorf("%v, %v, %v", kept, studies, err)
 	}
 	for _, query := range []string{"x(", "/n:9"} {

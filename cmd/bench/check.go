@@ -25,7 +25,7 @@ type checkFlags struct {
 	baseline              string
 	alpha                 float64
 	threshold, tolerance  parsed[float64]
-	times                 parsed[check.Times]
+	times                 parsed[string]
 	format                parsed[string]
 	update, allowVanished bool
 }
@@ -47,7 +47,7 @@ func newCheck() *cobra.Command {
 func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.threshold = parsed[float64]{value: 0.05, text: "5%"}
 	f.tolerance.text = "0"
-	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
+	f.times = oneOf("when", "auto", "require", "off")
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
 	flags.StringVar(&f.baseline, "baseline", "", "")
 	flags.Float64Var(&f.alpha, "alpha", 0.01, "")
@@ -209,7 +209,7 @@ func (f *checkFlags) reportNow(c call, old *results.Set) (*check.Report, []byte,
 	if err := f.baselineGeometry(c, old); err != nil {
 		return nil, nil, err
 	}
-	f.once = f.times.value == check.TimesOff && !f.update && f.out == ""
+	f.once = f.times.value == "off" && !f.update && f.out == ""
 	s, err := f.prepare(c)
 	if err != nil {
 		return nil, nil, err

@@ -299,7 +299,7 @@ func atFlag(err error) error {
 	if e, ok := errors.AsType[*access.FieldError](err); ok { // fields have the flags' names
 		return fmt.Errorf("--%w%s", e, hint)
 	}
-	if _, ok := errors.AsType[*simcache.PassesError](err); ok {
+	if errors.Is(err, simcache.ErrPasses) {
 		return fmt.Errorf("--%w", err)
 	}
 	if _, ok := errors.AsType[*filter.Error](err); ok {

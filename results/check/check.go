@@ -38,23 +38,15 @@ type Options struct {
 	Threshold float64
 	// for exact units: greatest rise that does not count, as a share of the baseline
 	ExactTolerance float64
-	Times          Times
-	SameMachine    bool     // the runs are of one machine, whatever their fingerprints
-	AllowVanished  bool     // a benchmark or unit that the new results lack does not fail the check
-	Update         bool     // the caller renews the baseline, so the report does not advise it
-	Baseline, New  string   // names of the two files in the report, with their commits and dates
-	Gone           []string // benchmarks that vanished, in addition to the baseline's
+	// "auto" compares times if the machines are the same, "require" is an error if they differ, and
+	// "off" leaves times out
+	Times         string
+	SameMachine   bool     // the runs are of one machine, whatever their fingerprints
+	AllowVanished bool     // a benchmark or unit that the new results lack does not fail the check
+	Update        bool     // the caller renews the baseline, so the report does not advise it
+	Baseline, New string   // names of the two files in the report, with their commits and dates
+	Gone          []string // benchmarks that vanished, in addition to the baseline's
 }
-
-// Times sets how times are treated.
-type Times string
-
-// The values of Times.
-const (
-	TimesAuto    Times = "auto"    // compared if the machines are the same
-	TimesRequire Times = "require" // an error if the machines differ
-	TimesOff     Times = "off"     // not compared
-)
 
 // A Verdict is the outcome of a comparison.
 type Verdict string
@@ -170,7 +162,7 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 	r.comparable(oldConfig, newConfig)
 	units := trusted(old, new)
 	oldRows, newRows := rowsWith(old, units), rowsWith(new, units)
-	if o.Times != TimesOff && !timed(oldRows, units) && !timed(newRows, units) {
+	if o.Times != "off" && !timed(oldRows, units) && !timed(newRows, units) {
 		r.NoTimes = "" // counts of a program's loops depend on no machine, so they lack nothing
 	}
 	r.match(oldRows, newRows, units)
@@ -202,7 +194,7 @@ func timed(rows []results.Row, units benchfmt.UnitMetadataMap) bool {
 // nothing returns why the check is void. Without a count, and without a time that could differ, it
 // would always pass.
 func (r *Report) nothing() string {
-	require := r.Options.Times == TimesRequire
+	require := r.Options.Times == "require"
 	switch {
 	case require && r.NoTimes != "":
 		return "times are required: " + r.NoTimes
@@ -235,7 +227,7 @@ func (r *Report) comparable(old, new map[string]string) {
 	f, g := results.FingerprintOf(old), results.FingerprintOf(new)
 	differ := f.Differ(g)
 	switch {
-	case r.Options.Times == TimesOff:
+	case r.Options.Times == "off":
 		r.NoTimes = "times are off"
 	case r.Options.SameMachine:
 	case differ != nil:

@@ -19,7 +19,7 @@ import (
 	"github.com/stridebench/stridebench/results/check"
 )
 
-var usual = check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto}
+var usual = check.Options{Alpha: 0.01, Threshold: 0.05, Times: "auto"}
 
 // A bench is one benchmark of a made-up file.
 type bench struct {
@@ -134,7 +134,7 @@ func TestCompare(t *testing.T) {
 			[]string{"regression X/a=1 sec/op",
 				`not compared: simulated units are of different caches, which differ in sim-d1 ("32768,8,64" and "65536,8,64")`}},
 		{"no times", two(machineHead, 3000, 100, 0),
-			with(func(o *check.Options) { o.Times = check.TimesOff }),
+			with(func(o *check.Options) { o.Times = "off" }),
 			[]string{"not compared: times are off"}},
 		{"a new file that calls worse better", strings.ReplaceAll(two(machineHead, 3000, 101, 0),
 			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n",
@@ -193,9 +193,9 @@ func TestNothing(t *testing.T) {
 	unknown := "BenchmarkX 1 2 ns/op\n"
 	counts := "Unit D1-misses/op assume=exact better=lower\nBenchmarkX 1 2 D1-misses/op\n"
 	require := usual
-	require.Times = check.TimesRequire
+	require.Times = "require"
 	off := usual
-	off.Times = check.TimesOff
+	off.Times = "off"
 	for _, test := range []struct {
 		old, new string
 		options  check.Options
@@ -258,34 +258,34 @@ func TestVanished(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, old, new string
-		times          check.Times
+		times          string
 		want           []string // missing
 	}{
 		{"a name", lines("A", "X/order=row 1 %d ns/op 5 D1-misses/op"),
-			lines("A", "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
-		{"a name that has times only", lines("A", "X 1 %d ns/op"), lines("A"), check.TimesOff,
+			lines("A", "X/order=col 1 %d ns/op 5 D1-misses/op"), "auto", []string{"X/order=row"}},
+		{"a name that has times only", lines("A", "X 1 %d ns/op"), lines("A"), "off",
 			[]string{"X"}},
 		{"a count", lines("A", "X 1 %d ns/op 5 D1-misses/op"), lines("A", "X 1 %d ns/op"),
-			check.TimesAuto, []string{"X D1-misses/op"}},
+			"auto", []string{"X D1-misses/op"}},
 		{"a time", lines("A", "X 1 %d ns/op 5 D1-misses/op"),
-			lines("A", "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
+			lines("A", "X 1 5 D1-misses/op 0 LL-misses/op %d points"), "auto", []string{"X ns/op"}},
 		{"a time, and times are off", lines("A", "X 1 %d ns/op 5 D1-misses/op"),
-			lines("A", "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
+			lines("A", "X 1 5 D1-misses/op %d points"), "off", nil},
 		{"what explains a time",
 			lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"),
-			lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+			lines("A", "K 1 %d ns/op 5 D1-misses/op"), "auto", nil},
 		{"a kernel of another CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"),
-			lines("B", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+			lines("B", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), "auto", nil},
 		{"a kernel of this CPU", lines("A", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"),
-			lines("A", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto,
+			lines("A", "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), "auto",
 			[]string{"X/kernel=avx2"}},
 		{"a kernel that others have", lines("A", "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"),
-			lines("B", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto,
+			lines("B", "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), "auto",
 			[]string{"X/kernel=scalar"}},
 		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A",
-			"X/caches=a 1 %d D1-misses/op"), lines("A"), check.TimesAuto, []string{"X/caches=a"}},
+			"X/caches=a 1 %d D1-misses/op"), lines("A"), "auto", []string{"X/caches=a"}},
 		{"a set of other caches", lines("A", "X/set=63 1 %d misses/op"),
-			strings.Replace(lines("A"), "32768,8", "65536,8", 1), check.TimesAuto, nil},
+			strings.Replace(lines("A"), "32768,8", "65536,8", 1), "auto", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, allowed := range []bool{false, true} {
@@ -373,7 +373,7 @@ func TestProperties(t *testing.T) {
 		}
 		old, new := draw("old"), draw("new")
 		both := func(a, b []bench) *check.Report {
-			options := check.Options{Alpha: 0.05, Times: check.TimesAuto}
+			options := check.Options{Alpha: 0.05, Times: "auto"}
 			return must(compare(file(machineHead, a...), file(machineHead, b...), options))
 		}
 		there, back := both(old, new), both(new, old)

@@ -31,7 +31,7 @@ func Example() {
 
 	// 2. Compare them. Exact units need no statistics; times do, and a threshold.
 	report, err := check.Compare(old, new,
-		check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto})
+		check.Options{Alpha: 0.01, Threshold: 0.05, Times: "auto"})
 	if err != nil {
 		fmt.Println(err)
 		return
