@@ -138,7 +138,7 @@ func (s *drifter) resters(moving []nest.Node) (rests, ahead, after []nest.Node) 
 }
 
 // seconds draws columns and rows that go through a first level in each pass, and are where they
-// were or go on; the second is often so small that passes flood it, or what goes on again is too
+// were or go on; the second is often so small that passes thrash it, or what goes on again is too
 // much for it.
 func seconds(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(d.Of(2, 4, 8), d.Of(4, 5, 6, 8))
@@ -221,8 +221,8 @@ func singles(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l, second}, p
 }
 
-// A flooder is what is drawn of columns that flood sets.
-type flooder struct {
+// A thrasher is what is drawn of columns that thrash sets.
+type thrasher struct {
 	Draw
 	trips int
 	aways of // by what accesses go on from pass to pass
@@ -230,11 +230,11 @@ type flooder struct {
 	rest  nest.Operand
 }
 
-// floods draws columns that bring to each set more lines than it has ways, or about as many, or
+// thrashes draws columns that bring to each set more lines than it has ways, or about as many, or
 // to some sets only; others walk along lines; what rests or is beside may meet them.
-func floods(d Draw) ([]engine.Level, nest.Program) {
+func thrashes(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(of{4, 8, 16, 12}[d(20)/6], d.Of(4, 6, 8, 8, 3))
-	s := &flooder{Draw: d, aways: of{0, 4, 4, 8}, rest: Access(Array(0), 0, 0)}
+	s := &thrasher{Draw: d, aways: of{0, 4, 4, 8}, rest: Access(Array(0), 0, 0)}
 	span := l.Sets * line
 	columns := of{line, 3 * line, 5 * line, -3 * line, 2 * line, 6 * line, 4 * line, span + line,
 		7*line - 4, span}
@@ -246,15 +246,15 @@ func floods(d Draw) ([]engine.Level, nest.Program) {
 	for range 1 + d(5)/2 {
 		stride := d.Of(column, column, column, column, d.Of(columns...), 4, 8, -4)
 		around, away := d.Of(0, 0, 4, line), d.Of(s.aways...)
-		s.large = append(s.large, s.straddling(s.floodPlace(), around, away, stride))
+		s.large = append(s.large, s.straddling(s.thrashPlace(), around, away, stride))
 	}
 	if d.One(3) { // along lines, which are the same each time, and down columns that go on
-		row := s.straddling(s.floodPlace(), 0, d.Of(0, 0, 4), 4)
+		row := s.straddling(s.thrashPlace(), 0, d.Of(0, 0, 4), 4)
 		on := d.Of(line, 3*line, column+line)
-		s.large = []nest.Node{row, s.straddling(s.floodPlace(), 0, on, column)}
+		s.large = []nest.Node{row, s.straddling(s.thrashPlace(), 0, on, column)}
 	}
 	for range d(3) {
-		base := s.floodPlace()
+		base := s.thrashPlace()
 		if d.One(3) { // where what moves comes to
 			base = int(Outside(s.large[0], s.trips-1-d(5)/4).Base)
 		}
@@ -267,30 +267,30 @@ func floods(d Draw) ([]engine.Level, nest.Program) {
 	} else if d.One(20) {
 		inner.From = append(inner.From, Bound(-2, 0, 1))
 	}
-	ahead, after := s.floodBeside(), s.floodBeside()
+	ahead, after := s.thrashBeside(), s.thrashBeside()
 	body := slices.Concat(ahead, []nest.Node{inner}, after)
 	if d.One(4) { // the same again: what rests, ahead and after
 		body = slices.Concat(body, ahead, after)
 	}
 	outer := []nest.Node{Times(3+d(30), body...)}
 	if d.One(4) { // accesses to a small array around
-		outer = append(outer, s.straddling(s.floodPlace(), 4))
+		outer = append(outer, s.straddling(s.thrashPlace(), 4))
 	}
 	return []engine.Level{l}, nest.Program{Times(1+d(4), outer...)}
 }
 
-// floodPlace draws where an array begins.
-func (s *flooder) floodPlace() int {
+// thrashPlace draws where an array begins.
+func (s *thrasher) thrashPlace() int {
 	return Array(s.Draw(9)) + s.Draw(9)*4 + s.Draw(4)/3*line*s.Draw(9)
 }
 
 // straddling is an access that is seldom over the end of a line.
-func (s *flooder) straddling(base int, strides ...int) nest.Node {
+func (s *thrasher) straddling(base int, strides ...int) nest.Node {
 	return Access(base+s.Draw(60)/59*2, strides...)
 }
 
-// floodBeside draws accesses ahead of the loop or after it.
-func (s *flooder) floodBeside() (list []nest.Node) {
+// thrashBeside draws accesses ahead of the loop or after it.
+func (s *thrasher) thrashBeside() (list []nest.Node) {
 	for range s.Draw(5) / 3 {
 		away := s.Of(s.aways...)
 		switch s.Draw(6) {
@@ -302,7 +302,7 @@ func (s *flooder) floodBeside() (list []nest.Node) {
 			move := s.rest.Strides[1]
 			list = append(list, s.straddling(int(s.rest.Base)-move, 0, move))
 		default:
-			list = append(list, s.straddling(s.floodPlace(), 0, away))
+			list = append(list, s.straddling(s.thrashPlace(), 0, away))
 		}
 	}
 	return list

@@ -185,7 +185,7 @@ func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 		return nil, false
 	}
 	if e.sums == nil {
-		e.sums = newRegions(e.levels, options{Progress: e.progress, Ample: true})
+		e.sums = newRegions(e.levels, options{Progress: e.progress, Fitting: true})
 	}
 	misses, err := e.sums.Run(p)
 	if err == nil {

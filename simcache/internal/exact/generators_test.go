@@ -37,7 +37,7 @@ var generators = []generator{
 	{"arrays", 6000, arrays, of{5, 20, 40}, 0}, {"triangles", 4000, triangles, of{5, 20, 60}, 0},
 	{"rows", 300, rows, of{10, 30, 100}, 0}, {"matrices", 400, matrices, nil, 0},
 	{"nested", 4000, nested, often, 0}, {"circles", 1500, circles, of{1, 20, 100}, 80_000},
-	{"floods", 6000, floods, long, 40_000}, {"even", 4000, even, long, 120_000},
+	{"thrashes", 6000, thrashes, long, 40_000}, {"even", 4000, even, long, 120_000},
 	{"drifts", 4000, drifts, of{20, 100}, 0}, {"lone", 4000, loners, of{20, 100}, 0},
 	{"seconds", 2000, seconds, of{20}, 150_000}, {"singles", 3000, singles, of{20}, 0},
 	{"turns", 6000, turnedRows, long, 0}, {"known", 400, known, of{20}, 0},

@@ -241,7 +241,7 @@ func (m *machine) runs(in *inner, c *context, left int) {
 			}
 		}
 		if n := in.periods(s, left, apart, far); n > 2 {
-			apart = m.marched(in, c, n, far)
+			apart = m.advanced(in, c, n, far)
 			left -= n * in.period
 			k = min(k, left)
 		}

@@ -57,7 +57,7 @@ type massOf struct {
 //  2. An access whose interval is at most h hits. Its window, with its own line, has the accesses
 //     of h iterations of each operand.
 //  3. Choose m such that any m-1 consecutive iterations touch at least as many lines of every set
-//     as there are ways (floods).
+//     as there are ways (thrashes).
 //  4. An access whose interval is m or more misses. At least m-1 iterations lie between, and none
 //     of them touches its own line.
 //  5. If no interval is above h and below m, the accesses with intervals of m or more miss. Those
@@ -200,7 +200,7 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 		return hits, misses, true
 	case misses < o.misses:
 		return hits, misses, false
-	case rest == never || l.floods(refs, rest-1):
+	case rest == never || l.thrashes(refs, rest-1):
 		return hits, misses, true
 	}
 	sure := l.surely(refs, r)
@@ -218,7 +218,7 @@ func (l *level) surely(refs []operand, r int) int {
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
 	at, _ := slices.BinarySearchFunc(sizes, true, func(size int, _ bool) int {
-		if l.floods(refs, size-1) {
+		if l.thrashes(refs, size-1) {
 			return 1
 		}
 		return -1

@@ -96,7 +96,7 @@ func TestSequences(t *testing.T) {
 			large := engine.Level{Sets: d.Of(1<<d(12), 1+d(3000)), Ways: 1 + d(24), Shift: shift}
 			levels = append(levels[:d(len(levels)+1)], large)
 		}
-		o := options{Threshold: d.Of(1, 10, 30, 100, 300), Ample: !d.One(3),
+		o := options{Threshold: d.Of(1, 10, 30, 100, 300), Fitting: !d.One(3),
 			kept: d.Of(0, 0, 20_000)}
 		e, want := newRegions(levels, o), reference.New(levels)
 		apart := 8 * d.Of(d(2000), 1<<19)

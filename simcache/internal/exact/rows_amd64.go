@@ -15,7 +15,7 @@ func moveAVX512(lines *uint32, n int, movers *mover, k int)
 func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, found int)
 
 //go:noescape
-func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
+func advanceAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
 
 //go:noescape
 func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
@@ -73,10 +73,10 @@ func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	}
 }
 
-// marchRows touches line, line+1, ... in consecutive rows of 8. It writes which were absent, and
+// advanceRows touches line, line+1, ... in consecutive rows of 8. It writes which were absent, and
 // returns their number.
-func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) {
-	return marchAVX2(&rows[0], line, len(missing), &missing[0])
+func advanceRows(rows []uint32, line uint32, missing []uint8) (sum int) {
+	return advanceAVX2(&rows[0], line, len(missing), &missing[0])
 }
 
 // bringLines touches lines of a level, and counts the absent ones by operand. It reports whether it

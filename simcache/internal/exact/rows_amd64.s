@@ -375,13 +375,13 @@ end:
 	VZEROUPPER
 	RET
 
-// func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
+// func advanceAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
 //
-// marchAVX2 touches line, line+1, ... in consecutive rows of 8. It writes 1 for each absent line,
+// advanceAVX2 touches line, line+1, ... in consecutive rows of 8. It writes 1 for each absent line,
 // else 0, and returns the sum.
 //
 //	DI row  DX line  CX rows left  R11 missing  AX sum
-TEXT ·marchAVX2(SB), NOSPLIT, $0-40
+TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	MOVQ rows+0(FP), DI
 	MOVL line+8(FP), DX
 	MOVQ n+16(FP), CX

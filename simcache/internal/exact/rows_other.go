@@ -10,7 +10,7 @@ func vectors(ways int) bool { return false }
 
 func applyRows(to []uint32, e *summary, off int, missing []uint8) {}
 
-func marchRows(rows []uint32, line uint32, missing []uint8) (sum int) { return 0 }
+func advanceRows(rows []uint32, line uint32, missing []uint8) (sum int) { return 0 }
 
 func (s *state) bringLines(lines []uint32, ops []uint16) bool { return false }
 

@@ -19,8 +19,8 @@ type options struct {
 	// then. The goroutine of the run calls it.
 	Progress func(share float64)
 
-	// Ample skips look-ups in levels in which all working sets fit.
-	Ample bool
+	// Fitting skips look-ups in levels in which all working sets fit.
+	Fitting bool
 
 	kept int // approximate bytes for summaries; 0 is mostKept. Tests set it.
 }
@@ -48,7 +48,7 @@ type regions struct {
 	options options
 	origin  int // address of the first byte of line 1
 	states  []*state
-	ample   *ample // nil if all levels are simulated
+	fitting *fitting // nil if all levels are simulated
 	did     did
 }
 
@@ -66,7 +66,7 @@ func (e *regions) Run(p nest.Program) ([]uint64, error) {
 	if engine.Wide(e.levels, p.Operands()) {
 		return nil, errors.New("accesses wider than a line")
 	}
-	if misses, done, err := e.runAmple(p); done || err != nil {
+	if misses, done, err := e.runFitting(p); done || err != nil {
 		return misses, err
 	}
 	if err := e.refill(); err != nil {
@@ -82,8 +82,8 @@ func (e *regions) Run(p nest.Program) ([]uint64, error) {
 // Work returns the approximate number of lines looked up.
 func (e *regions) Work() uint64 {
 	work := uint64(e.did.touched)
-	if e.ample != nil && e.ample.near != nil {
-		work += e.ample.near.Work()
+	if e.fitting != nil && e.fitting.near != nil {
+		work += e.fitting.near.Work()
 	}
 	return work
 }

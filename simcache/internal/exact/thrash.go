@@ -49,19 +49,19 @@ func (l *level) crowdIn(o *operand, iterations, enough int) int {
 	return crowd
 }
 
-// floods reports whether thrashing is certain: in any window of consecutive iterations, stays begin
+// thrashes reports whether thrashing is certain: in any window of consecutive iterations, stays begin
 // for at least as many lines of every set as ways. It tries shorter windows first.
-func (l *level) floods(refs []operand, iterations int) bool {
+func (l *level) thrashes(refs []operand, iterations int) bool {
 	for some := 64 * l.Lines(); some < iterations; some *= 8 {
-		if l.floodsIn(refs, some) {
+		if l.thrashesIn(refs, some) {
 			return true
 		}
 	}
-	return l.floodsIn(refs, iterations)
+	return l.thrashesIn(refs, iterations)
 }
 
-// floodsIn first asks what needs no look at accesses.
-func (l *level) floodsIn(refs []operand, iterations int) bool {
+// thrashesIn first asks what needs no look at accesses.
+func (l *level) thrashesIn(refs []operand, iterations int) bool {
 	missing := l.Ways
 	sure := make([]int, len(refs))
 	for r := range refs {

@@ -1,9 +1,9 @@
 package exact
 
-// marched marches n periods, and reports whether the accesses are apart at the end. If not, one
+// advanced advances n periods, and reports whether the accesses are apart at the end. If not, one
 // shares a row with a loop-invariant access, and an iteration orders the two.
-func (m *machine) marched(in *inner, c *context, n int, far bool) (apart bool) {
-	in.march(c, n, far)
+func (m *machine) advanced(in *inner, c *context, n int, far bool) (apart bool) {
+	in.advance(c, n, far)
 	in.catchUp(n << c.states[0].shift)
 	m.did.touched += n * len(in.order)
 	if apart = in.apart(); !apart {
@@ -47,11 +47,11 @@ func (in *inner) before(i, j int) bool {
 	return in.left[i] < in.left[j] || in.left[i] == in.left[j] && i < j
 }
 
-// march makes n periods, line by line.
-func (in *inner) march(c *context, n int, far bool) {
+// advance makes n periods, line by line.
+func (in *inner) advance(c *context, n int, far bool) {
 	s := c.states[0]
 	if far {
-		in.marchFar(c, n)
+		in.advanceFar(c, n)
 		return
 	}
 	for range n {
@@ -78,10 +78,10 @@ func (in *inner) march(c *context, n int, far bool) {
 	}
 }
 
-// marchFar is march in one level, or slices, with vectors. The order among rows does not matter
+// advanceFar is advance in one level, or slices, with vectors. The order among rows does not matter
 // there, so each access advances by many lines at once. First goes the access with the longest way
 // to the next one ahead, at most up to that one. The others follow, the nearest first.
-func (in *inner) marchFar(c *context, n int) {
+func (in *inner) advanceFar(c *context, n int) {
 	s := c.states[0]
 	lead, far := 0, 0
 	o := in.order
@@ -102,26 +102,26 @@ func (in *inner) marchFar(c *context, n int) {
 	for n > 0 {
 		b := min(n, far)
 		for k := range o {
-			in.marchOne(c, o[(lead+k)%len(o)], b)
+			in.advanceOne(c, o[(lead+k)%len(o)], b)
 		}
 		n -= b
 	}
 	c.flush()
 }
 
-// marchOne advances an access by n lines, at most the number of sets. A loop-invariant line in a
+// advanceOne advances an access by n lines, at most the number of sets. A loop-invariant line in a
 // row that it passes is touched in each iteration: before and after the access.
-func (in *inner) marchOne(c *context, i, n int) {
+func (in *inner) advanceOne(c *context, i, n int) {
 	s := c.states[0]
 	row, line := in.rows[i]+1, uint32(in.at[i]>>s.shift)+2
 	if row == s.sets {
 		row = 0
 	}
 	if first := min(n, s.sets-row); first < n {
-		c.marchTo(row, line, first, in.refs[i].op)
-		c.marchTo(0, line+uint32(first), n-first, in.refs[i].op)
+		c.advanceTo(row, line, first, in.refs[i].op)
+		c.advanceTo(0, line+uint32(first), n-first, in.refs[i].op)
 	} else {
-		c.marchTo(row, line, n, in.refs[i].op)
+		c.advanceTo(row, line, n, in.refs[i].op)
 	}
 	for r, at := range in.rows {
 		if in.refs[r].stride == 0 {
@@ -138,10 +138,10 @@ func (in *inner) marchOne(c *context, i, n int) {
 	in.rows[i] = (in.rows[i] + n) % s.sets
 }
 
-func (c *context) marchTo(row int, line uint32, n, op int) {
+func (c *context) advanceTo(row int, line uint32, n, op int) {
 	s := c.states[0]
 	missing := s.missing[:n]
-	sum := marchRows(s.tags[row*s.ways:], line, missing)
+	sum := advanceRows(s.tags[row*s.ways:], line, missing)
 	s.mark(row, n)
 	switch {
 	case sum == 0:

@@ -12,24 +12,24 @@ import (
 // only, which miss in all nearer levels, too. So the nearer levels are simulated alone, without a
 // miss stream. A walk that skips accesses without new lines finds the first touches ([firsts]).
 
-// An ample is a state of levels: the last ones, of one line size, hold the lines of all programs
+// A fitting is a state of levels: the last ones, of one line size, hold the lines of all programs
 // run.
-type ample struct {
+type fitting struct {
 	near    *regions // the nearer levels; nil if there are none
 	levels  int      // number of nearer levels
 	ran     []nest.Program
 	touched lines
 }
 
-// runAmple runs a program if the last levels hold its lines and all earlier ones, and reports
+// runFitting runs a program if the last levels hold its lines and all earlier ones, and reports
 // whether it did.
-func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err error) {
-	if !e.options.Ample || e.states != nil {
+func (e *regions) runFitting(p nest.Program) (misses []uint64, done bool, err error) {
+	if !e.options.Fitting || e.states != nil {
 		return nil, false, nil
 	}
-	a := ample{levels: len(e.levels)}
-	if e.ample != nil {
-		a = *e.ample
+	a := fitting{levels: len(e.levels)}
+	if e.fitting != nil {
+		a = *e.fitting
 	}
 	levels := len(e.levels)
 	last := e.levels[levels-1]
@@ -49,13 +49,13 @@ func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err erro
 	if !ok || slices.ContainsFunc(e.levels[a.levels:], full) {
 		return nil, false, nil
 	}
-	if e.ample == nil {
+	if e.fitting == nil {
 		for a.levels > 0 && !full(e.levels[a.levels-1]) {
 			a.levels--
 		}
 		if a.levels > 0 {
 			near := e.options
-			near.Ample = false
+			near.Fitting = false
 			a.near = newRegions(e.levels[:a.levels], near)
 		}
 		longer := func(l engine.Level) bool { return l.Shift > last.Shift }
@@ -79,17 +79,17 @@ func (e *regions) runAmple(p nest.Program) (misses []uint64, done bool, err erro
 		}
 	}
 	a.ran = append(a.ran, p)
-	e.ample = &a
+	e.fitting = &a
 	return misses, true, nil
 }
 
 // refill runs all earlier programs on the levels, which get their contents.
 func (e *regions) refill() error {
-	if e.ample == nil {
+	if e.fitting == nil {
 		return nil
 	}
-	ran := e.ample.ran
-	e.ample, e.options.Ample = nil, false
+	ran := e.fitting.ran
+	e.fitting, e.options.Fitting = nil, false
 	for _, p := range ran {
 		m, err := e.machine(p)
 		if err != nil {
