@@ -308,7 +308,7 @@ func (s *thrasher) thrashBeside() (list []nest.Node) {
 	return list
 }
 
-// even draws columns that flood sets for long, and go on evenly, or nearly so: they may come to
+// even draws columns that thrash sets for long, and go on evenly, or nearly so: they may come to
 // lines of each other, or of what is accessed beside them, or bring too few lines, after a
 // while.
 func even(d Draw) ([]engine.Level, nest.Program) {

@@ -196,7 +196,7 @@ type slider struct {
 }
 
 // slides draws columns that slide from lap to lap, over lines and rarely from line to line, of
-// more or less lines than flood all sets; rows and what rests or is beside may share lines.
+// more or less lines than thrash all sets; rows and what rests or is beside may share lines.
 func slides(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(of{4, 8, 2, 12}[d(20)/6], d.Of(4, 6, 8, 5, 3, 2))
 	s := &slider{Draw: d, tame: d.One(2), laps: 60 + d(40), grows: d.Of(0, 0, 1, 1, -1)}

@@ -18,7 +18,7 @@ type turner struct {
 	drawn             bool // last is
 }
 
-// turnedRows draws columns that flood a class of sets and turn to another one, where a row is found
+// turnedRows draws columns that thrash a class of sets and turn to another one, where a row is found
 // again, or gone; accesses at rest or beside go along with the column, or meet it or the row.
 func turnedRows(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(of{8, 16, 4, 12}[d(16)/5], d.Of(4, 6, 8, 5, 3))
@@ -29,7 +29,7 @@ func turnedRows(d Draw) ([]engine.Level, nest.Program) {
 		s.slide = d.Of(4, 8, 16, -4)
 	}
 	s.trips = (l.Ways+2)*l.Sets/every + 8 + d.Of(0, 0, 30, 60, -12)
-	if d.One(2) { // too short to flood a class in one lap
+	if d.One(2) { // too short to thrash a class in one lap
 		s.laps, s.trips = 2*s.laps, l.Sets/every*2+d(l.Ways*l.Sets/every)
 	}
 	if !s.tame && !d.One(6) {
@@ -115,7 +115,7 @@ func known(d Draw) ([]engine.Level, nest.Program) {
 	return []engine.Level{l}, nest.Program{Times(2, Times(laps, Times(trips, inner...)))}
 }
 
-// grown draws columns that flood a class of sets in laps that grow, as below a diagonal; what
+// grown draws columns that thrash a class of sets in laps that grow, as below a diagonal; what
 // rests or is beside is where the row ends, or the column, or about there, or elsewhere. There
 // may be more laps in each round, so that those that were run before are known.
 func grown(d Draw) ([]engine.Level, nest.Program) {
