@@ -22,7 +22,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
-	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 func files() probe.Files {
