@@ -39,11 +39,11 @@ func readOnce(path string) (text []byte, err error) {
 		return text, nil
 	}
 	if path == "-" {
-		text, err = kept.TextOf(os.Stdin)
+		text, err = strict.TextOf(os.Stdin)
 	} else {
-		text, err = kept.ReadText(path)
+		text, err = strict.ReadText(path)
 	}
-	if err == nil && (path == "-" || kept.Regular(path) != nil) {
+	if err == nil && (path == "-" || strict.Regular(path) != nil) {
 		piped[path] = text
 	}
 	return text, err
@@ -218,7 +218,7 @@ func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error)
 func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, file string,
 	err error) {
 	file = cmp.Or(f.out, files().Saved)
-	if err := cmp.Or(files().Err, kept.Regular(file)); err != nil && f.out == "" {
+	if err := cmp.Or(files().Err, strict.Regular(file)); err != nil && f.out == "" {
 		return m, "", fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
 	}
 	saved, err := createFile("out", file) // fails before the measuring
