@@ -20,8 +20,14 @@ type Effort struct {
 
 // String returns the effort in words.
 func (e Effort) String() string {
-	return fmt.Sprintf("%.0f million references are looked up one by one, which takes about %v",
-		e.LookUps/1e6, e.Time.Round(time.Second))
+	number, took := fmt.Sprintf("%.0f million", e.LookUps/1e6), e.Time.Round(time.Second).String()
+	if e.LookUps > 1e10 {
+		number = fmt.Sprintf("%.0f billion", e.LookUps/1e9)
+	}
+	if e.Time > 2*time.Hour {
+		took = fmt.Sprintf("%.0f hours", e.Time.Hours())
+	}
+	return number + " references are looked up one by one, which takes about " + took
 }
 
 // And returns the sum of both efforts.
@@ -33,8 +39,8 @@ func (e Effort) And(other Effort) Effort {
 // Check returns an error for more than mostLookUps.
 func (e Effort) Check() error {
 	if e.LookUps > mostLookUps {
-		return fmt.Errorf("%v: want at most %.0f million, fewer passes or a smaller shape", e,
-			mostLookUps/1e6)
+		return fmt.Errorf("%v: want at most %.0f billion, fewer passes or a smaller shape", e,
+			mostLookUps/1e9)
 	}
 	return nil
 }

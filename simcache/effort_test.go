@@ -75,8 +75,8 @@ func TestEffortChangesNothing(t *testing.T) {
 
 func TestEffortInWords(t *testing.T) {
 	for effort, want := range map[Effort]string{
-		{18e9, 90 * time.Second}:   "18000 million references are looked up one by one, which takes about 1m30s",
-		{320e6, 150 * time.Minute}: "320 million references are looked up one by one, which takes about 2h30m0s",
+		{18e9, 90 * time.Second}:   "18 billion references are looked up one by one, which takes about 1m30s",
+		{320e6, 150 * time.Minute}: "320 million references are looked up one by one, which takes about 2 hours",
 	} {
 		if got := effort.String(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -85,7 +85,7 @@ func TestEffortInWords(t *testing.T) {
 	if err := (Effort{mostLookUps, time.Hour}).Check(); err != nil {
 		t.Error(err)
 	}
-	if got, want := (Effort{mostLookUps + 1e6, 14 * time.Hour}).Check().Error(), "1000001 million references are looked up one by one, which takes about 14h0m0s: want at most 1000000 million, fewer passes or a smaller shape"; got != want {
+	if got, want := (Effort{mostLookUps + 1e6, 14 * time.Hour}).Check().Error(), "1000 billion references are looked up one by one, which takes about 14 hours: want at most 1000 billion, fewer passes or a smaller shape"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	var forever Effort
