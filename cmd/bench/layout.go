@@ -46,10 +46,7 @@ func newLayout() *cobra.Command {
 			}
 			p.Shape, p.Views, p.DType = s.Shape, pattern.view.values, s.DType
 			p.Format, p.Sparse, p.Block = format.value, sparse.value, block.value
-			if err := picture(c, p, out); err != nil {
-				return fmt.Errorf("--%w", err)
-			}
-			return nil
+			return picture(c, p, out)
 		})
 	pattern.addTensor(cmd.Flags(), 1)
 	pattern.view.most = maxViews
@@ -93,6 +90,10 @@ func alone(c call, expression string) error {
 // fits.
 func picture(c call, p layouts.Picture, file string) error {
 	words, drawing, err := p.Text()
+	var d layouts.Drawing
+	if err == nil && file != "" {
+		d, err = p.Drawing()
+	}
 	if _, isView := layouts.ParseChain(p.Expression); err != nil && p.Expression != "" {
 		if isView == nil {
 			err = fmt.Errorf("%w; or give its sizes, as --shape 3x4 --view '%s'", err, p.Expression)
@@ -100,14 +101,10 @@ func picture(c call, p layouts.Picture, file string) error {
 		return fmt.Errorf("%q: %w", p.Expression, err)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("--%w", err)
 	}
 	if file == "" {
 		_, err = io.WriteString(c.out, sentences(c.out, words)+drawing)
-		return err
-	}
-	d, err := p.Drawing()
-	if err != nil {
 		return err
 	}
 	chart, err := reports.DrawLayout(d)
