@@ -118,7 +118,8 @@ func (r *runner) do(with map[string]string) (code int, summary, log string) {
 			continue
 		}
 		if step.Shell != "bash" || strings.Contains(step.Run, "${{") {
-			r.t.Fatalf("a step of shell %q runs %q: want bash, and inputs in its environment alone", step.Shell, step.Run)
+			r.t.Fatalf("a step of shell %q runs %q: want bash, and inputs in its environment alone",
+				step.Shell, step.Run)
 		}
 		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		cmd.Dir = r.folder
@@ -127,8 +128,10 @@ func (r *runner) do(with map[string]string) (code int, summary, log string) {
 			r.t.Fatal(err)
 		}
 		file := func(name string) string { return name + "=" + filepath.Join(temp, name) }
-		cmd.Env = []string{"PATH=" + r.path, "HOME=" + temp, "RUNNER_TEMP=" + temp, "GITHUB_ACTION_PATH=" + here,
-			"GITHUB_WORKSPACE=" + r.folder, file("GITHUB_STEP_SUMMARY"), file("GITHUB_OUTPUT"), file("GITHUB_PATH")}
+		cmd.Env = []string{"PATH=" + r.path, "HOME=" + temp, "RUNNER_TEMP=" + temp,
+			"GITHUB_ACTION_PATH=" + here,
+			"GITHUB_WORKSPACE=" + r.folder, file("GITHUB_STEP_SUMMARY"), file("GITHUB_OUTPUT"),
+			file("GITHUB_PATH")}
 		for name, value := range step.Env {
 			cmd.Env = append(cmd.Env, name+"="+r.value(value, inputs))
 		}
@@ -144,7 +147,8 @@ func (r *runner) do(with map[string]string) (code int, summary, log string) {
 			break
 		}
 	}
-	_, r.results, _ = strings.Cut(strings.TrimSpace(readMaybe(r.t, filepath.Join(temp, "GITHUB_OUTPUT"))), "results=")
+	_, r.results, _ = strings.Cut(strings.TrimSpace(readMaybe(r.t,
+		filepath.Join(temp, "GITHUB_OUTPUT"))), "results=")
 	return code, readMaybe(r.t, filepath.Join(temp, "GITHUB_STEP_SUMMARY")), log
 }
 
@@ -215,7 +219,8 @@ func TestAction(t *testing.T) {
 		t.Skip("the action's steps take as long as all else here: make test-deep")
 	}
 	path := bench(t)
-	for name, test := range map[string]func(*testing.T, string){"loops": actionOnLoops, "suite": actionOnSuite, "inputs": actionInputs, "install": actionInstalls} {
+	for name, test := range map[string]func(*testing.T, string){"loops": actionOnLoops,
+		"suite": actionOnSuite, "inputs": actionInputs, "install": actionInstalls} {
 		t.Run(name, func(t *testing.T) { test(t, path) })
 	}
 }
@@ -255,13 +260,16 @@ func actionOnLoops(t *testing.T, bench string) {
 		}
 	}
 	accept(expect(with, 2, "no baseline yet", "`ci/loops.txt` does not exist"))
-	if summary := expect(with, 0, "No regression", "of <code>the new results</code> against <code>ci/loops.txt</code>"); newResults.MatchString(summary) {
+	if summary := expect(with, 0, "No regression",
+		"of <code>the new results</code> against <code>ci/loops.txt</code>"); newResults.MatchString(summary) {
 		t.Errorf("results that are those of the baseline are shown:\n%s", summary)
 	}
 
-	swapped := strings.NewReplacer("int k = 0; k < N; k++", "int j = 0; j < N; j++", "int j = 0; j < N; j++", "int k = 0; k < N; k++").Replace(gemm)
+	swapped := strings.NewReplacer("int k = 0; k < N; k++", "int j = 0; j < N; j++",
+		"int j = 0; j < N; j++", "int k = 0; k < N; k++").Replace(gemm)
 	r.write("src/gemm.c", swapped)
-	worse := expect(with, 1, "3 regressions", "<code>Program/file=gemm.c/N=1000</code> | <code>D1-misses/op</code>")
+	worse := expect(with, 1, "3 regressions",
+		"<code>Program/file=gemm.c/N=1000</code> | <code>D1-misses/op</code>")
 	if strings.Contains(worse[:strings.Index(worse, "To accept the new results")], "solver") {
 		t.Errorf("solver.c is named, which did not change:\n%s", worse)
 	}
@@ -280,8 +288,10 @@ func actionOnLoops(t *testing.T, bench string) {
 // actionOnSuite: a workload has a gate too, of its counts alone.
 func actionOnSuite(t *testing.T, bench string) {
 	r := newRunner(t, map[string]string{
-		"ci/suite.yaml":  "tensors:\n  x: {shape: 64x64}\nbenchmarks:\n  - {tensor: x, order: [row, col], kernel: scalar}\n",
-		"ci/caches.yaml": "levels:\n  - {name: L1, size: 1024, ways: 2, line: 64}\n  - {name: L2, size: 65536, ways: 4, line: 64}\n",
+		"ci/suite.yaml": "tensors:\n  x: {shape: 64x64}\nbenchmarks:\n  - {tensor: x, order: " +
+			"[row, col], kernel: scalar}\n",
+		"ci/caches.yaml": "levels:\n  - {name: L1, size: 1024, ways: 2, line: 64}\n  - {name: " +
+			"L2, size: 65536, ways: 4, line: 64}\n",
 	})
 	with := map[string]string{"bench": bench, "suite": "ci/suite.yaml", "baseline": "ci/suite.txt"}
 	_, summary, log := r.do(with)
@@ -293,7 +303,8 @@ func actionOnSuite(t *testing.T, bench string) {
 	if code, summary, _ := r.do(with); code != 0 || !strings.Contains(summary, "No regression") {
 		t.Errorf("code %d: %s", code, summary)
 	}
-	r.write("ci/suite.yaml", "tensors:\n  x: {shape: 64x64}\nbenchmarks:\n  - {tensor: x, order: row, kernel: scalar}\n")
+	r.write("ci/suite.yaml", "tensors:\n  x: {shape: 64x64}\nbenchmarks:\n  - {tensor: x, order: "+
+		"row, kernel: scalar}\n")
 	if code, summary, _ := r.do(with); code != 1 || !strings.Contains(summary, "/order=col") {
 		t.Errorf("code %d: %s", code, summary)
 	}
@@ -305,24 +316,34 @@ func actionOnSuite(t *testing.T, bench string) {
 
 // actionInputs: what is wrong with inputs is said in one line, with the input's name.
 func actionInputs(t *testing.T, bench string) {
-	r := newRunner(t, map[string]string{"src/gemm.c": gemm, "sub/gemm.c": gemm, "ci/loops.txt": "x\n"})
+	r := newRunner(t, map[string]string{"src/gemm.c": gemm, "sub/gemm.c": gemm,
+		"ci/loops.txt": "x\n"})
 	for _, c := range []struct {
 		with map[string]string
 		says []string
 	}{
 		{map[string]string{}, []string{"loops and suite are both empty"}},
 		{map[string]string{"loops": "\n  \n"}, []string{"loops has only empty lines"}},
-		{map[string]string{"loops": "src/gemm.c", "suite": "s.yaml"}, []string{"loops and suite are both given"}},
-		{map[string]string{"loops": "src/gemm.c", "baseline": ""}, []string{"baseline is empty", "ci/loops.txt"}},
-		{map[string]string{"loops": "src/absent.c"}, []string{"loops: src/absent.c: ", "no such file"}},
-		{map[string]string{"loops": "src/gemm.c -D N=9\nsrc/gemm.c -D N=9 --function gem"}, []string{"loops: src/gemm.c -D N=9 --function gem: ", "no function gem is defined"}},
-		{map[string]string{"loops": "src/gemm.c --functoin gemm"}, []string{"loops: src/gemm.c --functoin gemm: ", "--functoin"}},
+		{map[string]string{"loops": "src/gemm.c", "suite": "s.yaml"},
+			[]string{"loops and suite are both given"}},
+		{map[string]string{"loops": "src/gemm.c", "baseline": ""},
+			[]string{"baseline is empty", "ci/loops.txt"}},
+		{map[string]string{"loops": "src/absent.c"},
+			[]string{"loops: src/absent.c: ", "no such file"}},
+		{map[string]string{"loops": "src/gemm.c -D N=9\nsrc/gemm.c -D N=9 --function gem"},
+			[]string{"loops: src/gemm.c -D N=9 --function gem: ", "no function gem is defined"}},
+		{map[string]string{"loops": "src/gemm.c --functoin gemm"},
+			[]string{"loops: src/gemm.c --functoin gemm: ", "--functoin"}},
 		{map[string]string{"loops": "src/gemm.c"}, []string{"loops: src/gemm.c: ", "N"}},
-		{map[string]string{"loops": "src/gemm.c -D N=9\nsub/gemm.c -D N=9"}, []string{"two lines have results of one name", "file=gemm.c", "ln -s"}},
-		{map[string]string{"loops": "src/gemm.c -D N=9", "caches": "ci/absent.yaml"}, []string{"ci/absent.yaml"}},
-		{map[string]string{"loops": "src/gemm.c -D N=9", "flags": "--toleranec 1%"}, []string{"--toleranec"}},
+		{map[string]string{"loops": "src/gemm.c -D N=9\nsub/gemm.c -D N=9"},
+			[]string{"two lines have results of one name", "file=gemm.c", "ln -s"}},
+		{map[string]string{"loops": "src/gemm.c -D N=9", "caches": "ci/absent.yaml"},
+			[]string{"ci/absent.yaml"}},
+		{map[string]string{"loops": "src/gemm.c -D N=9", "flags": "--toleranec 1%"},
+			[]string{"--toleranec"}},
 		{map[string]string{"suite": "ci/absent.yaml"}, []string{"suite: ci/absent.yaml: "}},
-		{map[string]string{"loops": "src/gemm.c -D N=9", "bench": "bin/absent"}, []string{"bench: bin/absent is not a program"}},
+		{map[string]string{"loops": "src/gemm.c -D N=9", "bench": "bin/absent"},
+			[]string{"bench: bin/absent is not a program"}},
 	} {
 		with := map[string]string{"bench": bench, "baseline": "ci/loops.txt"}
 		maps.Copy(with, c.with)
@@ -333,7 +354,8 @@ func actionInputs(t *testing.T, bench string) {
 				said += text
 			}
 		}
-		if code != 2 || strings.Count(said, "\n") != 1 || !strings.Contains(summary, strings.ReplaceAll(said, "%25", "%")) {
+		if code != 2 || strings.Count(said, "\n") != 1 ||
+			!strings.Contains(summary, strings.ReplaceAll(said, "%25", "%")) {
 			t.Errorf("%v: code %d, summary\n%slog\n%s", c.with, code, summary, log)
 		}
 		for _, text := range c.says {
@@ -348,12 +370,14 @@ func actionInputs(t *testing.T, bench string) {
 // of this module's program is installed, or the one that is asked for.
 func actionInstalls(t *testing.T, bench string) {
 	r := newRunner(t, map[string]string{"src/gemm.c": gemm})
-	if first := r.action.Runs.Steps[0]; !strings.HasPrefix(first.Uses, "actions/setup-go@") || first.If == "" {
+	if first := r.action.Runs.Steps[0]; !strings.HasPrefix(first.Uses, "actions/setup-go@") ||
+		first.If == "" {
 		t.Errorf("the first step is %+v", first)
 	}
 	stub := t.TempDir()
 	// This go notes what it is to install, and installs this tree's program.
-	script := "#!/bin/sh\necho \"$@\" >" + stub + "/asked\nmkdir -p \"$GOBIN\"\ncp " + bench + " \"$GOBIN/bench\"\n"
+	script := "#!/bin/sh\necho \"$@\" >" + stub + "/asked\nmkdir -p \"$GOBIN\"\ncp " + bench +
+		" \"$GOBIN/bench\"\n"
 	if err := os.WriteFile(filepath.Join(stub, "go"), []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -364,11 +388,13 @@ func actionInstalls(t *testing.T, bench string) {
 	path := stub + string(os.PathListSeparator) + r.path
 	for version, want := range map[string]string{"": "v1.2.3", "v0.9.0": "v0.9.0"} {
 		r.path = path
-		code, summary, log := r.do(map[string]string{"loops": "src/gemm.c -D N=9", "baseline": "ci/loops.txt", "version": version})
+		code, summary, log := r.do(map[string]string{"loops": "src/gemm.c -D N=9",
+			"baseline": "ci/loops.txt", "version": version})
 		if code != 2 || !strings.Contains(summary, "no baseline yet") {
 			t.Errorf("code %d: %s%s", code, summary, log)
 		}
-		if got := readMaybe(t, filepath.Join(stub, "asked")); got != "install "+string(bytes.TrimSpace(module))+"@"+want+"\n" {
+		if got := readMaybe(t, filepath.Join(stub,
+			"asked")); got != "install "+string(bytes.TrimSpace(module))+"@"+want+"\n" {
 			t.Errorf("version %q: go %s", version, got)
 		}
 	}
@@ -379,7 +405,8 @@ func TestActionIsDescribed(t *testing.T) {
 	r := newRunner(t, nil)
 	text := readMaybe(t, "deploy/github/action.yml")
 	for _, name := range slices.Sorted(maps.Keys(r.action.Inputs)) {
-		if r.action.Inputs[name].Description == "" || !strings.Contains(text, "${{ inputs."+name+" ") {
+		if r.action.Inputs[name].Description == "" ||
+			!strings.Contains(text, "${{ inputs."+name+" ") {
 			t.Errorf("input %s: %+v", name, r.action.Inputs[name])
 		}
 	}
@@ -392,7 +419,8 @@ func TestActionIsDescribed(t *testing.T) {
 func TestFleetBuildsThisRepository(t *testing.T) {
 	text := readMaybe(t, "deploy/github/fleet.yml")
 	checkouts := strings.Count(text, "uses: actions/checkout@")
-	if here := strings.Count(text, "repository: stridebench/stridebench\n"); checkouts == 0 || here != checkouts {
+	if here := strings.Count(text, "repository: stridebench/stridebench\n"); checkouts == 0 ||
+		here != checkouts {
 		t.Errorf("%d of %d checkouts are of this repository", here, checkouts)
 	}
 }

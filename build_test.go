@@ -35,7 +35,8 @@ func bench(t *testing.T) string {
 			return
 		}
 		built.path = filepath.Join(dir, "bench")
-		built.out, built.err = exec.Command("go", "build", "-o", built.path, "./cmd/bench").CombinedOutput()
+		built.out, built.err = exec.Command("go", "build", "-o", built.path,
+			"./cmd/bench").CombinedOutput()
 	})
 	if built.err != nil {
 		t.Fatalf("%v\n%s", built.err, built.out)

@@ -15,8 +15,10 @@ import (
 func TestBenchstatReadsStudies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.txt")
 	for _, args := range [][]string{
-		{bench(t), "run", "--filter", ".name:(Sets OR MissRatio)", "--D1", "32768,8,64", "-o", file},
-		{"go", "tool", "benchstat", "-col", "/order", "-filter", ".name:MissRatio .unit:misses/op", file},
+		{bench(t), "run", "--filter", ".name:(Sets OR MissRatio)", "--D1", "32768,8,64",
+			"-o", file},
+		{"go", "tool", "benchstat", "-col", "/order", "-filter",
+			".name:MissRatio .unit:misses/op", file},
 	} {
 		out, err := exec.Command(args[0], args[1:]...).Output()
 		if err != nil {
@@ -57,7 +59,8 @@ func TestCIExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesHaveFiles: what README.md and docs/start.md have a newcomer type reads files that a checkout has.
+// TestExamplesHaveFiles: what README.md and docs/start.md have a newcomer type reads files that a
+// checkout has.
 func TestExamplesHaveFiles(t *testing.T) {
 	read := 0
 	for _, page := range []string{"README.md", filepath.Join("docs", "start.md")} {
@@ -65,7 +68,9 @@ func TestExamplesHaveFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, match := range regexp.MustCompile(`(?m)^(?:\$ )?bench (?:sim --program|import) (\S+)`).FindAllStringSubmatch(string(text), -1) {
+		for _, match := range regexp.MustCompile(
+			`(?m)^(?:\$ )?bench (?:sim --program|import) (\S+)`).FindAllStringSubmatch(string(text),
+			-1) {
 			read++
 			if _, err := os.Stat(match[1]); err != nil {
 				t.Errorf("%s: %q: %v", page, match[0], err)

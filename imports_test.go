@@ -41,9 +41,10 @@ func allowed(from, to string) bool {
 	if toRoom, _, _ := strings.Cut(to, "/"); toRoom == room {
 		return from != "layouts/nest" // the algebra knows nothing of what it is used for
 	}
-	return slices.ContainsFunc(slices.Concat(mayImport[room], mayImport[from]), func(may string) bool {
-		return to == may || strings.HasPrefix(to, may+"/")
-	})
+	return slices.ContainsFunc(slices.Concat(mayImport[room], mayImport[from]),
+		func(may string) bool {
+			return to == may || strings.HasPrefix(to, may+"/")
+		})
 }
 
 const module = "github.com/stridebench/stridebench/"
@@ -60,7 +61,8 @@ func TestImports(t *testing.T) {
 		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {
 			return filepath.SkipDir
 		}
-		if _, err := os.Stat(filepath.Join(path, "go.mod")); d.IsDir() && path != "." && err == nil {
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); d.IsDir() && path != "." &&
+			err == nil {
 			return filepath.SkipDir // a module of its own
 		}
 		room, _, inRoom := strings.Cut(filepath.ToSlash(path), "/")
@@ -81,10 +83,12 @@ func TestImports(t *testing.T) {
 				return err
 			}
 			from := filepath.ToSlash(filepath.Dir(path))
-			if to, ours := strings.CutPrefix(name, module); ours && to != from && !allowed(from, to) {
+			if to, ours := strings.CutPrefix(name, module); ours && to != from &&
+				!allowed(from, to) {
 				t.Errorf("%s imports %s, which it may not", path, name)
 			}
-			if !programs(room) && slices.Contains([]string{"flag", "log", "github.com/spf13/cobra", "github.com/spf13/pflag"}, name) {
+			if !programs(room) && slices.Contains([]string{"flag", "log", "github.com/spf13/cobra",
+				"github.com/spf13/pflag"}, name) {
 				t.Errorf("%s imports %s, which is for programs alone", path, name)
 			}
 		}
@@ -103,7 +107,8 @@ func TestImports(t *testing.T) {
 			t.Errorf("found the rooms %v, and no %s", rooms, room)
 		}
 	}
-	for _, bad := range [][2]string{{"layouts/nest", "layouts"}, {"simcache/explain", "layouts"}, {"access", "results"}, {"results", "access"}, {"reports", "access"}} {
+	for _, bad := range [][2]string{{"layouts/nest", "layouts"}, {"simcache/explain", "layouts"},
+		{"access", "results"}, {"results", "access"}, {"reports", "access"}} {
 		if allowed(bad[0], bad[1]) {
 			t.Errorf("%s may import %s", bad[0], bad[1])
 		}
@@ -116,12 +121,14 @@ func programs(room string) bool { return room == "cmd" || room == "scripts" }
 // standardStreams lists the uses of what prints, exits or reads the
 // environment in a file.
 func standardStreams(file *ast.File) []string {
-	forbidden := []string{"os.Stdout", "os.Stderr", "os.Stdin", "os.Exit", "os.Args", "os.Getenv", "os.LookupEnv",
+	forbidden := []string{"os.Stdout", "os.Stderr", "os.Stdin", "os.Exit", "os.Args", "os.Getenv",
+		"os.LookupEnv",
 		"fmt.Print", "fmt.Println", "fmt.Printf"}
 	var used []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			if pkg, ok := s.X.(*ast.Ident); ok && slices.Contains(forbidden, pkg.Name+"."+s.Sel.Name) {
+			if pkg, ok := s.X.(*ast.Ident); ok &&
+				slices.Contains(forbidden, pkg.Name+"."+s.Sel.Name) {
 				used = append(used, pkg.Name+"."+s.Sel.Name)
 			}
 		}

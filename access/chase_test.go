@@ -22,8 +22,10 @@ func TestRing(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		s := Spec{Op: Chase, DType: layouts.Int64, Shape: rapid.SliceOfN(rapid.IntRange(1, 7), 2, 3).Draw(t, "shape"),
-			View: layouts.MustParseChain(rapid.SampledFrom([]string{"", "transpose(0,1)", "flip(1)", "select(1,0)", "slice(0,0,9,2)", "unsqueeze(0)"}).Draw(t, "view"))}
+		s := Spec{Op: Chase, DType: layouts.Int64,
+			Shape: rapid.SliceOfN(rapid.IntRange(1, 7), 2, 3).Draw(t, "shape"),
+			View: layouts.MustParseChain(rapid.SampledFrom([]string{"", "transpose(0,1)", "flip(1)",
+				"select(1,0)", "slice(0,0,9,2)", "unsqueeze(0)"}).Draw(t, "view"))}
 		p, err := s.Pattern()
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +35,8 @@ func TestRing(t *testing.T) {
 			want = append(want, uint32(at))
 		}
 		slices.Sort(want)
-		if got := slices.Sorted(slices.Values(p.Ring)); !slices.Equal(got, want) || p.Elems != len(want) {
+		if got := slices.Sorted(slices.Values(p.Ring)); !slices.Equal(got, want) ||
+			p.Elems != len(want) {
 			t.Fatalf("the ring has %v, want %v", got, want)
 		}
 		r, _ := checked(t, p)
@@ -41,7 +44,8 @@ func TestRing(t *testing.T) {
 			t.Fatalf("of 3 passes %v end where they began", got)
 		}
 		from := rapid.IntRange(0, p.Elems-1).Draw(t, "from")
-		if n := rapid.IntRange(0, 3*p.Elems).Draw(t, "links"); r.part(from, n) != 1 || r.length != p.Elems || p.Elems > 1 && r.passes(1) != 1 {
+		if n := rapid.IntRange(0, 3*p.Elems).Draw(t, "links"); r.part(from, n) != 1 ||
+			r.length != p.Elems || p.Elems > 1 && r.passes(1) != 1 {
 			t.Fatalf("%d links do not lead to element %d", n, p.Ring[(from+n)%p.Elems])
 		}
 	})
@@ -70,22 +74,27 @@ func TestChaseSeesWrongRings(t *testing.T) {
 // where it fits and misses always where it fills every set to more than its
 // ways, and pages count as lines do.
 func TestSimulateChase(t *testing.T) {
-	caches := simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})
+	caches := simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64},
+		simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})
 	tlb := []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}
 	var patterns []Pattern
-	for _, s := range []Spec{ChaseSpec(16, 64), ChaseSpec(32, 64), ChaseSpec(128, 64), ChaseSpec(256, 64), ChaseSpec(5, 4096+64),
+	for _, s := range []Spec{ChaseSpec(16, 64), ChaseSpec(32, 64), ChaseSpec(128, 64),
+		ChaseSpec(256, 64), ChaseSpec(5, 4096+64),
 		// Two lines in each of 8 sets, but for a third in the first.
 		ChaseSpec(17, 64)} {
 		patterns = append(patterns, pattern(t, s))
 	}
-	counts, err := Simulate(context.Background(), simcache.Config{Levels: caches, TLB: tlb}, patterns, nil)
+	counts, err := Simulate(context.Background(), simcache.Config{Levels: caches, TLB: tlb},
+		patterns, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct{ refs, d1, ll, tlb uint64 }{
-		{16, 0, 0, 0}, {32, 32, 0, 0}, {128, 128, 0, 0}, {256, 256, 256, 0}, {5, 0, 0, 5}, {17, 3, 0, 0},
+		{16, 0, 0, 0}, {32, 32, 0, 0}, {128, 128, 0, 0}, {256, 256, 256, 0}, {5, 0, 0, 5},
+		{17, 3, 0, 0},
 	} {
-		if c := counts[i]; c.Refs() != want.refs || c.D1Misses() != want.d1 || c.LLMisses() != want.ll || c.TLBMisses != want.tlb || c.Dw != 0 {
+		if c := counts[i]; c.Refs() != want.refs || c.D1Misses() != want.d1 ||
+			c.LLMisses() != want.ll || c.TLBMisses != want.tlb || c.Dw != 0 {
 			t.Errorf("%s: %+v, want %+v", patterns[i].Spec.Name(), c, want)
 		}
 	}

@@ -36,12 +36,14 @@ func BenchmarkEstimators(b *testing.B) {
 		spec Spec
 	}{
 		{"L1", Spec{Shape: []int{64, 64}, DType: layouts.Int32}},
-		{"L1-vector", Spec{Shape: []int{64, 64}, DType: layouts.Int32, Kernel: append(vector(), Scalar)[0]}},
+		{"L1-vector", Spec{Shape: []int{64, 64}, DType: layouts.Int32,
+			Kernel: append(vector(), Scalar)[0]}},
 		{"L2-column", Spec{Shape: []int{256, 256}, DType: layouts.Int32, Order: Col}},
 		{"L3", Spec{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: Col}},
 		{"memory", Spec{Shape: []int{4000, 4000}, DType: layouts.Int32}},
 	} {
-		for _, length := range []time.Duration{100 * time.Microsecond, 300 * time.Microsecond, time.Millisecond, 3 * time.Millisecond} {
+		for _, length := range []time.Duration{100 * time.Microsecond, 300 * time.Microsecond,
+			time.Millisecond, 3 * time.Millisecond} {
 			if pattern.name == "memory" && length != 3*time.Millisecond {
 				continue // since a pass takes longer
 			}
@@ -68,7 +70,8 @@ func BenchmarkEstimators(b *testing.B) {
 					for _, r := range ratios[e] {
 						squares += r * r
 					}
-					b.ReportMetric(math.Sqrt(squares/float64(len(ratios[e]))), estimator.name+"-sd-%")
+					b.ReportMetric(math.Sqrt(squares/float64(len(ratios[e]))),
+						estimator.name+"-sd-%")
 					b.ReportMetric(slices.Max(ratios[e]), estimator.name+"-max-%")
 				}
 				b.ReportMetric(0, "ns/op") // what the loop takes says nothing
@@ -79,7 +82,8 @@ func BenchmarkEstimators(b *testing.B) {
 
 // samplesOfTwo measures a pattern beside itself.
 func samplesOfTwo(b *testing.B, p Pattern, length time.Duration, count int) (pair [2][]float64) {
-	for s, err := range Measure(b.Context(), []Pattern{p, p}, Options{Count: count, MinTime: length}) {
+	for s, err := range Measure(b.Context(), []Pattern{p, p},
+		Options{Count: count, MinTime: length}) {
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,7 +13,8 @@ import (
 // TestReordersTouchWhatTheyShould: the nests of a reorder read each element once,
 // write it where the other format has it, and write all of the padding once.
 func TestReordersTouchWhatTheyShould(t *testing.T) {
-	tags := []layouts.Tag{tag("abc"), tag("cab"), tag("aBc4b"), tag("ABc2b4a2b"), tag("CBa16c8b"), tag("Abc8a")}
+	tags := []layouts.Tag{tag("abc"), tag("cab"), tag("aBc4b"), tag("ABc2b4a2b"), tag("CBa16c8b"),
+		tag("Abc8a")}
 	orders := []Order{Row, Col, asFrom, asTo, order("2,0,1"), order("-1,0,1")}
 	padded, parts := 0, 0
 	seeds := uint64(400)
@@ -22,7 +23,8 @@ func TestReordersTouchWhatTheyShould(t *testing.T) {
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 5))
-		s := Spec{Op: Reorder, DType: layouts.Int16, From: tags[r.IntN(len(tags))], To: tags[r.IntN(len(tags))], Order: orders[r.IntN(len(orders))]}
+		s := Spec{Op: Reorder, DType: layouts.Int16, From: tags[r.IntN(len(tags))],
+			To: tags[r.IntN(len(tags))], Order: orders[r.IntN(len(orders))]}
 		for range 3 {
 			s.Shape = append(s.Shape, r.IntN(20))
 		}
@@ -58,7 +60,8 @@ func TestReordersTouchWhatTheyShould(t *testing.T) {
 			t.Fatalf("%s touches %v, want %v", s.Name(), got, want)
 		}
 		if bytes := 2*len(from) + p.operands[1].size; p.Bytes != bytes || p.Elems != len(from) {
-			t.Errorf("%s: %d B and %d elements, want %d and %d", s.Name(), p.Bytes, p.Elems, bytes, len(from))
+			t.Errorf("%s: %d B and %d elements, want %d and %d", s.Name(), p.Bytes, p.Elems,
+				bytes, len(from))
 		}
 	}
 	if padded < 100 || parts < 50 {

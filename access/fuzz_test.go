@@ -9,7 +9,8 @@ import (
 
 // FuzzParseOrder: an order is written as it is read, and refuses what is no view's.
 func FuzzParseOrder(f *testing.F) {
-	for _, text := range []string{"", "row", "col", "torch", "from", "to", "1,0", "-1,0,1", "0,0", "128", "1,,0", "rows"} {
+	for _, text := range []string{"", "row", "col", "torch", "from", "to", "1,0", "-1,0,1", "0,0",
+		"128", "1,,0", "rows"} {
 		f.Add(text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, rank int) {

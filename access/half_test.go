@@ -21,7 +21,8 @@ func TestHalfAdds(t *testing.T) {
 				mem[i] = mem[i]&0x83FF | layouts.Half(r.IntN(4)+round/2)<<10
 			}
 		}
-		b := &block{rows: 2, n: n / 2, at: [3]int{0, n, 3 * n}, row: [3]int{n / 2, n, n / 2}, run: [3]int{1, 2, 1}}
+		b := &block{rows: 2, n: n / 2, at: [3]int{0, n, 3 * n}, row: [3]int{n / 2, n, n / 2},
+			run: [3]int{1, 2, 1}}
 		for i := range b.next {
 			b.next[i] = b.row[i] - b.n*b.run[i]
 		}
@@ -30,7 +31,8 @@ func TestHalfAdds(t *testing.T) {
 			a, c := mem[i], mem[n+2*i]
 			want := layouts.HalfOf(a.Float() + c.Float())
 			if got := mem[3*n+i]; got != want {
-				t.Fatalf("%#04x + %#04x (%v + %v) is %#04x, want %#04x", a, c, a.Float(), c.Float(), got, want)
+				t.Fatalf("%#04x + %#04x (%v + %v) is %#04x, want %#04x", a, c, a.Float(),
+					c.Float(), got, want)
 			}
 		}
 	}

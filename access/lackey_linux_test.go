@@ -33,7 +33,8 @@ func traced(t *testing.T) (all []string) {
 	for dtype := layouts.Bool; dtype <= layouts.Complex128; dtype++ {
 		for op := range Chase {
 			for _, kernel := range []string{"scalar", "builtin", "portable", "avx2"} {
-				end := fmt.Sprintf("%v kernel=%s%s", dtype, kernel, map[Op]string{Add: " with=1"}[op])
+				end := fmt.Sprintf("%v kernel=%s%s", dtype, kernel,
+					map[Op]string{Add: " with=1"}[op])
 				row := fmt.Sprintf("%v 3x33 %s pad=1", op, end)
 				if p, err := specOf(row).Pattern(); err != nil || Measurable(p, 0) != nil {
 					continue // there is no such kernel, or not here
@@ -53,7 +54,8 @@ func traced(t *testing.T) (all []string) {
 		if set.Name() == "avx512" {
 			continue // which Valgrind does not know
 		}
-		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32, layouts.Float64, layouts.Complex128} {
+		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32,
+			layouts.Float64, layouts.Complex128} {
 			size, end := dtype.Size(), fmt.Sprintf("%v kernel=%s", dtype, set.Name())
 			side := 64 / size
 			add("copy %dx%d %s view=t()", 2*side, side, end)           // in tiles
@@ -76,7 +78,8 @@ func traced(t *testing.T) (all []string) {
 		add("sum 17x18 %s from=BA16a4b order=from", dtype)
 		add("fill 17x18 %s from=BA16a4b", dtype)
 	}
-	return append(all, "copy 9x10 int32 tile=4x4", "add 3x5 float64 with=3x5 order=col", "chase 100 int64")
+	return append(all, "copy 9x10 int32 tile=4x4", "add 3x5 float64 with=3x5 order=col",
+		"chase 100 int64")
 }
 
 // longRow elements are so many that what the loops around them touch of the stack
@@ -170,7 +173,8 @@ func prepared(t *testing.T, specs []string) (name string) {
 			t.Fatal(err)
 		}
 		r.prepare()
-		if _, err := file.WriteAt(mem, int64(i)*tracedMemory); err != nil || len(mem) > tracedMemory {
+		if _, err := file.WriteAt(mem, int64(i)*tracedMemory); err != nil ||
+			len(mem) > tracedMemory {
 			t.Fatalf("%s: %d B of memory, %v", text, len(mem), err)
 		}
 	}
@@ -184,12 +188,16 @@ func prepared(t *testing.T, specs []string) (name string) {
 func unraced(t *testing.T) string {
 	t.Helper()
 	info, known := debug.ReadBuildInfo()
-	raced := func(s debug.BuildSetting) bool { return s == debug.BuildSetting{Key: "-race", Value: "true"} }
-	if program, err := os.Executable(); err == nil && known && !slices.ContainsFunc(info.Settings, raced) {
+	raced := func(s debug.BuildSetting) bool {
+		return s == debug.BuildSetting{Key: "-race", Value: "true"}
+	}
+	if program, err := os.Executable(); err == nil && known &&
+		!slices.ContainsFunc(info.Settings, raced) {
 		return program
 	}
 	program := filepath.Join(t.TempDir(), "traced")
-	if out, err := exec.Command("go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "test", "-c", "-o", program,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("building the passes to trace: %v\n%s", err, out)
 	}
 	return program
@@ -203,7 +211,8 @@ func trace(t *testing.T, program string, specs []string) []tracedPass {
 		t.Fatal(err)
 	}
 	defer trace.Close()
-	cmd := exec.Command("valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=3", program)
+	cmd := exec.Command("valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no",
+		"--log-fd=3", program)
 	cmd.Env = append(os.Environ(), "STRIDEBENCH_TRACED="+strings.Join(specs, "; "),
 		"STRIDEBENCH_MEMORY="+prepared(t, specs), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
 	var out bytes.Buffer
@@ -223,7 +232,8 @@ func trace(t *testing.T, program string, specs []string) []tracedPass {
 // buffers, as Valgrind's Lackey sees it, with those of the nests, byte for byte
 // and in order.
 func TestLackey(t *testing.T) {
-	if _, err := exec.LookPath("valgrind"); err != nil || runtime.GOARCH != "amd64" || testing.Short() {
+	if _, err := exec.LookPath("valgrind"); err != nil || runtime.GOARCH != "amd64" ||
+		testing.Short() {
 		t.Skip("no Valgrind for amd64 here to trace the accesses of passes with, or -short")
 	}
 	program, specs := unraced(t), traced(t)
@@ -242,7 +252,8 @@ func TestLackey(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("more accesses of the stack than of the view: a body does not keep all that it uses in registers, of %q", specs)
+	t.Errorf("more accesses of the stack than of the view: a body does not keep all that it uses "+
+		"in registers, of %q", specs)
 }
 
 // A tracedPass is what Lackey saw of a pass.
@@ -258,7 +269,8 @@ func tracedPasses(trace io.Reader) (passes []tracedPass, err error) {
 	for lines.Scan() {
 		// " L 100000000,8" is a load, S a store, M both.
 		line := lines.Text()
-		if len(line) < 5 || line[0] != ' ' || line[2] != ' ' || !inside && !strings.HasPrefix(line[3:], markText) {
+		if len(line) < 5 || line[0] != ' ' || line[2] != ' ' || !inside &&
+			!strings.HasPrefix(line[3:], markText) {
 			continue
 		}
 		addr, width, _ := strings.Cut(line[3:], ",")
@@ -307,7 +319,8 @@ func comparePass(t *testing.T, p Pattern, got []touch) {
 	}
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
-			t.Errorf("%s: access %d of %d is %v, the nest says %v", name, i, len(want), got[i:min(i+6, len(got))], want[i:min(i+6, len(want))])
+			t.Errorf("%s: access %d of %d is %v, the nest says %v", name, i, len(want),
+				got[i:min(i+6, len(got))], want[i:min(i+6, len(want))])
 			return
 		}
 	}

@@ -42,7 +42,8 @@ func specOf(text string) Spec {
 		case "dims":
 			s.Dims = numbers(value, ",")
 		case "input", "output", "in-place":
-			s.Operands = append(s.Operands, operandOf(map[string]nest.Kind{"output": nest.Write, "in-place": nest.Modify}[key], s.DType, value))
+			s.Operands = append(s.Operands, operandOf(map[string]nest.Kind{"output": nest.Write,
+				"in-place": nest.Modify}[key], s.DType, value))
 		default:
 			*map[string]*int{
 				"width": &s.Width, "pad": &s.Pad, "threads": &s.Threads, "grain": &s.Grain,
@@ -138,7 +139,8 @@ func TestSpecRefusals(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 		fault, ok := errors.AsType[*FieldError](err)
-		if !ok || !strings.HasPrefix(err.Error(), fmt.Sprintf("%v %v: ", fault.Field, fault.Value)) {
+		if !ok || !strings.HasPrefix(err.Error(),
+			fmt.Sprintf("%v %v: ", fault.Field, fault.Value)) {
 			t.Errorf("%s: %v names no field", text, err)
 		}
 	}
@@ -155,7 +157,8 @@ func TestViewsOfOtherDTypes(t *testing.T) {
 		for _, op := range []string{"sum", "fill", "copy"} {
 			p := pattern(t, specOf(op+" 3x5 complex64 view="+view))
 			checked(t, p)
-			got := fmt.Sprintf("%v: %d elements, %d B of %d", p.Spec.DType, p.Elems, p.Bytes, p.Memory)
+			got := fmt.Sprintf("%v: %d elements, %d B of %d", p.Spec.DType, p.Elems,
+				p.Bytes, p.Memory)
 			if op == "sum" && got != want {
 				t.Errorf("%s: %s, want %s", view, got, want)
 			}

@@ -52,13 +52,15 @@ func checkParts(t interface{ Fatalf(string, ...any) }, p Pattern) {
 		}
 		for _, a := range touches(part.Nests) {
 			if before, used := buffer[a.addr/64]; a.tensor == Buffers && used && before != i {
-				t.Fatalf("%s: parts %d and %d use the buffer at %#x", p.Spec.Name(), before, i, a.addr)
+				t.Fatalf("%s: parts %d and %d use the buffer at %#x", p.Spec.Name(),
+					before, i, a.addr)
 			}
 			if a.tensor == Buffers {
 				buffer[a.addr/64] = i
 			}
 			if int(a.addr-Origin)+a.width > p.Memory {
-				t.Fatalf("%s: part %d reaches %d B beyond the memory of %d", p.Spec.Name(), i, int(a.addr-Origin)+a.width-p.Memory, p.Memory)
+				t.Fatalf("%s: part %d reaches %d B beyond the memory of %d", p.Spec.Name(), i,
+					int(a.addr-Origin)+a.width-p.Memory, p.Memory)
 			}
 		}
 	}
@@ -67,37 +69,44 @@ func checkParts(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	}
 	whole := touchedBytes(p.Nests)
 	for a, n := range whole {
-		// Kernels are those of each part: one that reads beyond whole tiles again may have no such rest in a part.
+		// Kernels are those of each part: one that reads beyond whole tiles again may have no such
+		// rest in a part.
 		again := p.plan != nil && a.kind == nest.Read && sum[a] > 0
 		if sum[a] != n && !again {
-			t.Fatalf("%s: byte %+v is touched %d times, by parts %d times", p.Spec.Name(), a, n, sum[a])
+			t.Fatalf("%s: byte %+v is touched %d times, by parts %d times", p.Spec.Name(),
+				a, n, sum[a])
 		}
 	}
 	if p.plan != nil {
 		checkCut(t, p)
 	}
 	if len(sum) != len(whole) || elems != p.Elems {
-		t.Fatalf("%s: parts touch %d bytes and have %d elements, the whole %d and %d", p.Spec.Name(), len(sum), elems, len(whole), p.Elems)
+		t.Fatalf("%s: parts touch %d bytes and have %d elements, the whole %d and %d",
+			p.Spec.Name(), len(sum), elems, len(whole), p.Elems)
 	}
 }
 
-// checkCut checks that each part of a pattern by a kernel of tiles reads and writes just the bytes that it does by plain loops.
+// checkCut checks that each part of a pattern by a kernel of tiles reads and writes just the bytes
+// that it does by plain loops.
 func checkCut(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	plain := p.Spec
 	plain.Kernel = Scalar
 	cut, err := plain.Pattern()
 	if err != nil || len(cut.Parts()) != len(p.Parts()) {
-		t.Fatalf("%s: %d parts, by plain loops %d (%v)", p.Spec.Name(), len(p.Parts()), len(cut.Parts()), err)
+		t.Fatalf("%s: %d parts, by plain loops %d (%v)", p.Spec.Name(), len(p.Parts()),
+			len(cut.Parts()), err)
 	}
 	for i, part := range p.Parts() {
 		want, got := touchedBytes(cut.Parts()[i].Nests), touchedBytes(part.Nests)
 		for a := range want {
 			if got[a] == 0 || a.kind != nest.Read && got[a] != want[a] {
-				t.Fatalf("%s: part %d touches byte %+v %d times, by plain loops %d times", p.Spec.Name(), i, a, got[a], want[a])
+				t.Fatalf("%s: part %d touches byte %+v %d times, by plain loops %d times",
+					p.Spec.Name(), i, a, got[a], want[a])
 			}
 		}
 		if len(got) != len(want) {
-			t.Fatalf("%s: part %d touches %d bytes, by plain loops %d", p.Spec.Name(), i, len(got), len(want))
+			t.Fatalf("%s: part %d touches %d bytes, by plain loops %d", p.Spec.Name(), i,
+				len(got), len(want))
 		}
 	}
 }
@@ -105,9 +114,11 @@ func checkCut(t interface{ Fatalf(string, ...any) }, p Pattern) {
 // someSpec draws a pattern of several threads.
 func someSpec(t *rapid.T) Spec {
 	s := Spec{
-		Op:      Op(rapid.IntRange(0, 3).Draw(t, "op")),
-		Shape:   rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 6), rapid.IntRange(1, 40)), 1, 4).Draw(t, "shape"),
-		DType:   rapid.SampledFrom([]layouts.DType{layouts.Float32, layouts.Float32, layouts.Int16, layouts.Complex128}).Draw(t, "dtype"),
+		Op: Op(rapid.IntRange(0, 3).Draw(t, "op")),
+		Shape: rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 6), rapid.IntRange(1, 40)), 1,
+			4).Draw(t, "shape"),
+		DType: rapid.SampledFrom([]layouts.DType{layouts.Float32, layouts.Float32, layouts.Int16,
+			layouts.Complex128}).Draw(t, "dtype"),
 		Threads: rapid.IntRange(2, 9).Draw(t, "threads"),
 		Grain:   rapid.SampledFrom([]int{1, 1, 7, 100}).Draw(t, "grain"),
 	}
@@ -115,9 +126,12 @@ func someSpec(t *rapid.T) Spec {
 	for d := range dims {
 		dims[d] = fmt.Sprint(d)
 	}
-	s.View = layouts.MustParseChain(rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)", "unsqueeze(0).expand(3" + strings.Repeat(",-1", len(dims)) + ").flatten(0,1)",
-		"permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view"))
-	s.Order = order(rapid.SampledFrom([]string{"row", "col", "torch", strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order"))
+	s.View = layouts.MustParseChain(rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)",
+		"unsqueeze(0).expand(3" + strings.Repeat(",-1", len(dims)) + ").flatten(0,1)",
+		"permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t,
+		"view"))
+	s.Order = order(rapid.SampledFrom([]string{"row", "col", "torch",
+		strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order"))
 	if s.Op == Add {
 		s.With = make([]int, len(s.Shape))
 		for d := range s.With {
@@ -136,7 +150,8 @@ func someSpec(t *rapid.T) Spec {
 		s.Kernel = rapid.SampledFrom(append(vectorSets(), Builtin)).Draw(t, "kernel")
 	case 1:
 		if s.Op != Reorder && s.Order != Torch {
-			s.Tile = rapid.SliceOfN(rapid.IntRange(1, 7), len(s.Shape), len(s.Shape)).Draw(t, "tile")
+			s.Tile = rapid.SliceOfN(rapid.IntRange(1, 7), len(s.Shape),
+				len(s.Shape)).Draw(t, "tile")
 		}
 	}
 	return s
@@ -189,7 +204,8 @@ func TestParts(t *testing.T) {
 		}
 	}
 	for _, k := range append(vectorSets(), Builtin) {
-		s := Spec{Op: Copy, Shape: []int{65, 70}, Pad: 3, DType: layouts.Float32, Kernel: k, Threads: 4, Grain: 1}
+		s := Spec{Op: Copy, Shape: []int{65, 70}, Pad: 3, DType: layouts.Float32, Kernel: k,
+			Threads: 4, Grain: 1}
 		if checkParts(t, pattern(t, s)); len(pattern(t, s).Parts()) != 4 {
 			t.Errorf("a copy by %v is not cut", k)
 		}
@@ -199,7 +215,8 @@ func TestParts(t *testing.T) {
 	to, _ := layouts.ParseTag("nhwc")
 	for _, k := range vectorSets() {
 		for _, shape := range [][]int{{1, 8, 3, 5}, {1, 11, 11, 2}} {
-			checkParts(t, pattern(t, Spec{Op: Reorder, Shape: shape, DType: layouts.Float32, Kernel: k, Threads: 4, Grain: 1, From: from, To: to}))
+			checkParts(t, pattern(t, Spec{Op: Reorder, Shape: shape, DType: layouts.Float32,
+				Kernel: k, Threads: 4, Grain: 1, From: from, To: to}))
 		}
 	}
 }
@@ -210,9 +227,12 @@ func TestPartsOfOperands(t *testing.T) {
 	for range 60 {
 		shape := []int{1 + random.IntN(9), 1 + random.IntN(9), 1 + random.IntN(9)}
 		in := Value{randomLayout(t, random, shape), layouts.Float32, nest.Read, 0}
-		out := Value{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32, nest.Write, 0}
+		out := Value{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32,
+			nest.Write, 0}
 		self := Value{out.Layout, layouts.Float32, nest.Modify, 0}
-		for _, s := range []Spec{{Op: Copy, Operands: []Value{in, out}}, {Op: Add, Operands: []Value{in, in}}, {Op: Add, Operands: []Value{self, in}}, {Op: Sum, Operands: []Value{in}},
+		for _, s := range []Spec{{Op: Copy, Operands: []Value{in, out}},
+			{Op: Add, Operands: []Value{in, in}}, {Op: Add, Operands: []Value{self, in}},
+			{Op: Sum, Operands: []Value{in}},
 			{Op: Fill, Operands: []Value{out}}} {
 			s.Order, s.Threads, s.Grain = Torch, 1+random.IntN(6), 1
 			p := pattern(t, s)
@@ -230,10 +250,11 @@ func TestPartsOfOperands(t *testing.T) {
 // TestNotCut: what has no parts, and what has, each of as many elements.
 func TestNotCut(t *testing.T) {
 	for text, want := range map[string]int{
-		"chase 1048576 int64":                                  0,
-		"sum 1x1048576 float32":                                4,
-		"sum 32768 float32":                                    0, // a grain
-		"sum 32769 float32":                                    2, // PyTorch: as many threads as grains
+		"chase 1048576 int64":   0,
+		"sum 1x1048576 float32": 4,
+		"sum 32768 float32":     0, // a grain
+		// PyTorch: as many threads as grains
+		"sum 32769 float32":                                    2,
 		"sum 98304 float32":                                    3,
 		"sum 5x1048576 float32 pad=1":                          3, // chunks of two rows
 		"sum 100 float32 grain=1":                              4,
@@ -298,12 +319,15 @@ func TestMeasureThreads(t *testing.T) {
 	spec := specOf("sum 64x63 float32 threads=2 grain=1")
 	one, copied, chase := spec, spec, specOf("chase 100 int64")
 	one.Threads = 0
-	copied.Op, copied.View, copied.Kernel = Copy, layouts.MustParseChain("t()"), vectorSets()[len(vectorSets())-1]
-	o := Options{Count: 3, MinTime: 200 * time.Microsecond, CPUs: []int{workers()[0], workers()[0]}} // also where there is one
+	copied.Op, copied.View, copied.Kernel = Copy, layouts.MustParseChain("t()"),
+		vectorSets()[len(vectorSets())-1]
+	// also where there is one
+	o := Options{Count: 3, MinTime: 200 * time.Microsecond, CPUs: []int{workers()[0], workers()[0]}}
 	for _, nodes := range []bool{false, true} {
 		defer func(f func() bool) { severalNodes = f }(severalNodes)
 		severalNodes = func() bool { return nodes }
-		for _, patterns := range [][]Pattern{{pattern(t, one), pattern(t, spec)}, {pattern(t, copied)}, {pattern(t, chase)}} {
+		for _, patterns := range [][]Pattern{{pattern(t, one), pattern(t, spec)},
+			{pattern(t, copied)}, {pattern(t, chase)}} {
 			count := map[int]int{}
 			for s, err := range Measure(context.Background(), patterns, o) {
 				if err != nil {
@@ -321,17 +345,22 @@ func TestMeasureThreads(t *testing.T) {
 		}
 	}
 	wrong := pattern(t, spec)
-	wrong.shared[1].Nests[0] = wrong.shared[1].Nests[0].Range(0, 1, wrong.shared[1].Nests[0].Trips[0]) // an element less
-	if err := firstError(Measure(context.Background(), []Pattern{wrong}, o)); err == nil || !strings.Contains(err.Error(), "plainly it is") {
+	// an element less
+	wrong.shared[1].Nests[0] = wrong.shared[1].Nests[0].Range(0, 1,
+		wrong.shared[1].Nests[0].Trips[0])
+	if err := firstError(Measure(context.Background(), []Pattern{wrong}, o)); err == nil ||
+		!strings.Contains(err.Error(), "plainly it is") {
 		t.Errorf("a cut that leaves an element out: %v", err)
 	}
 	wrong = pattern(t, copied)
 	wrong.shared = wrong.shared[:1]
-	if err := firstError(Measure(context.Background(), []Pattern{wrong}, o)); err == nil || !strings.Contains(err.Error(), "after the copy") {
+	if err := firstError(Measure(context.Background(), []Pattern{wrong}, o)); err == nil ||
+		!strings.Contains(err.Error(), "after the copy") {
 		t.Errorf("a cut that leaves a part out: %v", err)
 	}
 	spec.Threads = 3
-	if err := firstError(Measure(context.Background(), []Pattern{pattern(t, spec)}, o)); err == nil || !strings.Contains(err.Error(), "threads 3: there are 2 CPUs") {
+	if err := firstError(Measure(context.Background(), []Pattern{pattern(t, spec)},
+		o)); err == nil || !strings.Contains(err.Error(), "threads 3: there are 2 CPUs") {
 		t.Errorf("three threads on two CPUs: %v", err)
 	}
 }
@@ -349,7 +378,8 @@ func TestTouch(t *testing.T) {
 	for _, s := range []Spec{
 		{Shape: []int{300, 100}, DType: layouts.Float32},
 		{Shape: []int{64, 4096}, DType: layouts.Float32, Order: Col},
-		{Op: Copy, Shape: []int{512, 512}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Kernel: vectorSets()[len(vectorSets())-1]},
+		{Op: Copy, Shape: []int{512, 512}, DType: layouts.Float32,
+			View: layouts.MustParseChain("t()"), Kernel: vectorSets()[len(vectorSets())-1]},
 	} {
 		s.Threads, s.Grain = 3, 1
 		p := pattern(t, s)

@@ -71,14 +71,18 @@ func TestTorchNative(t *testing.T) {
 				s.Operands[1].Layout = strided(t, shape, []int{1, shape[0]}, 0)
 			}
 		case Add:
-			s.Operands = [][]Value{{some(nest.Read)}, {some(nest.Read), some(nest.Read)}, {some(nest.Modify), some(nest.Read)}, {some(nest.Modify)},
+			s.Operands = [][]Value{{some(nest.Read)}, {some(nest.Read), some(nest.Read)},
+				{some(nest.Modify), some(nest.Read)}, {some(nest.Modify)},
 				{some(nest.Read), some(nest.Read), some(nest.Write)}}[r.IntN(5)]
-			if in := s.Operands[len(s.Operands)-1]; in.Kind == nest.Read && len(s.Operands) > 1 && len(shape) > 0 && r.IntN(2) == 0 {
+			if in := s.Operands[len(s.Operands)-1]; in.Kind == nest.Read && len(s.Operands) > 1 &&
+				len(shape) > 0 && r.IntN(2) == 0 {
 				small := slices.Clone(shape)
 				small[r.IntN(len(small))] = 1
 				s.Operands[len(s.Operands)-1].Layout = randomLayout(t, r, small)
 			}
-			if slices.ContainsFunc(s.Operands, func(o Value) bool { return o.Kind != nest.Read }) && r.IntN(2) == 0 {
+			if slices.ContainsFunc(s.Operands, func(o Value) bool {
+				return o.Kind != nest.Read
+			}) && r.IntN(2) == 0 {
 				s.Dims = r.Perm(len(shape))[:r.IntN(len(shape)+1)]
 			}
 		}
@@ -120,19 +124,21 @@ func TestTorchPlaces(t *testing.T) {
 	if ops := half.Nests[0].Operands; ops[0].Width != 4 || ops[1].Width != 2 {
 		t.Errorf("a conversion is %+v", ops)
 	}
-	if err := Measurable(half, 0); err == nil || !strings.Contains(err.Error(), "no native loop converts") {
+	if err := Measurable(half, 0); err == nil ||
+		!strings.Contains(err.Error(), "no native loop converts") {
 		t.Errorf("a conversion can be timed: %v", err)
 	}
 }
 
-// TestAtOnce: of slices as many columns are summed at once as leave nothing over, unless that is less than half of what
-// vectors take.
+// TestAtOnce: of slices as many columns are summed at once as leave nothing over, unless that is
+// less than half of what vectors take.
 func TestAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		count  int
 		sliced bool
 		want   int
-	}{{64, true, 32}, {56, true, 28}, {48, true, 24}, {100, true, 25}, {57, true, 19}, {59, true, 32}, {34, true, 17}, {16, true, 16}, {56, false, 32}} {
+	}{{64, true, 32}, {56, true, 28}, {48, true, 24}, {100, true, 25}, {57, true, 19},
+		{59, true, 32}, {34, true, 17}, {16, true, 16}, {56, false, 32}} {
 		if got := atOnce(c.count, 32, c.sliced); got != c.want {
 			t.Errorf("of %d, sliced %t: %d, want %d", c.count, c.sliced, got, c.want)
 		}

@@ -24,7 +24,8 @@ func TestRefusedViewsSayWhatIsTrue(t *testing.T) {
 		v, err := l.View(shape...)
 		var no *layouts.NoViewError
 		if !errors.As(err, &no) {
-			if err != nil || !slices.Equal(slices.Collect(v.Offsets()), slices.Collect(l.Offsets())) {
+			if err != nil || !slices.Equal(slices.Collect(v.Offsets()),
+				slices.Collect(l.Offsets())) {
 				t.Fatalf("%v to %v: %v, %v", l, shape, v, err)
 			}
 			continue
@@ -37,15 +38,18 @@ func TestRefusedViewsSayWhatIsTrue(t *testing.T) {
 		}
 		for d := outer; d <= inner; d++ {
 			if one := l.Size(d) == 1; one != (d != outer && d != inner) {
-				t.Errorf("%v to %v: dims %d and %d are no neighbours apart from size 1", l, shape, outer, inner)
+				t.Errorf("%v to %v: dims %d and %d are no neighbours apart from size 1", l, shape,
+					outer, inner)
 			}
 		}
 		if l.Stride(outer) == l.Size(inner)*l.Stride(inner) {
 			t.Errorf("%v to %v: %v: the product holds", l, shape, err)
 		}
 		for _, words := range []string{
-			fmt.Sprintf("view: %v cannot become shape %s without a copy", l, layouts.FormatShape(shape)),
-			fmt.Sprintf("dims %d and %d do not merge, since stride %d is not %d*%d (size and stride of dim %d)",
+			fmt.Sprintf("view: %v cannot become shape %s without a copy", l,
+				layouts.FormatShape(shape)),
+			fmt.Sprintf("dims %d and %d do not merge, since stride %d is not %d*%d (size and "+
+				"stride of dim %d)",
 				outer, inner, l.Stride(outer), l.Size(inner), l.Stride(inner), inner),
 		} {
 			if !strings.Contains(err.Error(), words) {

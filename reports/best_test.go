@@ -8,7 +8,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TestBestApart: copies of the suite that do different work are not choices of one, and a number says of what it is.
+// TestBestApart: copies of the suite that do different work are not choices of one, and a number
+// says of what it is.
 func TestBestApart(t *testing.T) {
 	for name, want := range map[string]string{
 		"Copy/layout=nchw-nhwc/shape=1x2x3x4/dtype=float32/kernel=scalar":           "copy nchw-nhwc 1x2x3x4 float32",
@@ -47,13 +48,16 @@ func TestBestLeftOut(t *testing.T) {
 	if strings.Contains(string(c.SVG), "…") || !strings.Contains(string(c.SVG), ">row<") {
 		t.Error("what has no room for its gain is cut")
 	}
-	if want := fmt.Sprintf("Of %d tensors and operations on %d caches, ", maxTensors+6, maxCaches+2); !strings.HasPrefix(c.Sentence, want) {
+	if want := fmt.Sprintf("Of %d tensors and operations on %d caches, ", maxTensors+6,
+		maxCaches+2); !strings.HasPrefix(c.Sentence, want) {
 		t.Errorf("%q, want %q first", c.Sentence, want)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect", maxTensors, maxTensors+6),
+		fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect",
+			maxTensors, maxTensors+6),
 		fmt.Sprintf("shown: the first %d of %d caches", maxCaches, maxCaches+2),
-		"cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 per LL miss",
+		"cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 per " +
+			"LL miss",
 	} {
 		if !strings.Contains(string(c.SVG), want) {
 			t.Errorf("the chart does not say %q", want)

@@ -40,7 +40,8 @@ const patience = 15 * time.Minute
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome",
+		"google-chrome-stable", "headless-shell"} {
 		if found, err := exec.LookPath(name); err == nil {
 			path = found
 			break
@@ -49,8 +50,10 @@ func openBrowser(t *testing.T) *browser {
 	if path == "" {
 		t.Skip("no chromium or google-chrome in PATH to show the page")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
-		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
 		chromedp.WSURLReadTimeout(patience))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -79,7 +82,8 @@ func (b *browser) listen(event any) {
 	case *log.EventEntryAdded:
 		fault = fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text)
 	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, "data:") && !strings.HasSuffix(url, "/index.html") && !strings.HasSuffix(url, "/fleet.html") {
+		if url := e.Request.URL; !strings.HasPrefix(url, "data:") &&
+			!strings.HasSuffix(url, "/index.html") && !strings.HasSuffix(url, "/fleet.html") {
 			fault = "asks for " + url
 		}
 	}
@@ -135,7 +139,8 @@ func (b *browser) scrollThrough() {
 		}
 		return true;
 	})()`
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](each, chromedp.EvalAwaitPromise)); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](each,
+		chromedp.EvalAwaitPromise)); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -145,7 +150,8 @@ func (b *browser) scrollThrough() {
 func (b *browser) drawn() {
 	b.Helper()
 	const frames = `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](frames, chromedp.EvalAwaitPromise)); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](frames,
+		chromedp.EvalAwaitPromise)); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -178,7 +184,8 @@ func TestPageInBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		test func(b *browser, example, strange string)
-	}{{"widths", testWidths}, {"scrolling", testScrolling}, {"other pages", testOthers}, {"sorting", testSorting}, {"themes", testThemes},
+	}{{"widths", testWidths}, {"scrolling", testScrolling}, {"other pages", testOthers},
+		{"sorting", testSorting}, {"themes", testThemes},
 		{"answer", testAnswer}, {"filter", testFilter}} {
 		t.Run(part.name, func(t *testing.T) {
 			b.T = t
@@ -201,27 +208,34 @@ func testWidths(b *browser, example, strange string) {
 					b.Errorf("%s is %d px wide", what, got)
 				}
 				b.scrollThrough()
-				const missing = "[...document.images].filter(i => i.offsetWidth > 0 && (!i.complete || i.naturalWidth < 100)).length"
+				const missing = "[...document.images].filter(i => i.offsetWidth > 0 && " +
+					"(!i.complete || i.naturalWidth < 100)).length"
 				if n := eval[int](b, missing); n != 0 {
 					b.Errorf("%s: %d pictures are not drawn", what, n)
 				}
-				if shown := eval[[]string](b, "[...new Set([...document.images].filter(i => i.offsetWidth > 0).map(i => i.className))]"); !slices.Equal(shown, []string{theme}) {
+				if shown := eval[[]string](b,
+					"[...new Set([...document.images].filter(i => i.offsetWidth > 0).map(i => "+
+						"i.className))]"); !slices.Equal(shown, []string{theme}) {
 					b.Errorf("%s shows pictures for %v", what, shown)
 				}
 				b.check(what)
 			}
 		}
 	}
-	if got := eval[string](b, "document.title"); !strings.HasPrefix(got, "What the layouts cost – <script>document.title=") {
+	if got := eval[string](b, "document.title"); !strings.HasPrefix(got,
+		"What the layouts cost – <script>document.title=") {
 		b.Errorf("the title is %q", got)
 	}
-	if n := eval[int](b, "document.scripts.length + 10*document.querySelectorAll('a:not([href^=\"#\"]), iframe, object, form, [onload], [onerror], main u, main svg').length"); n != 1 {
+	if n := eval[int](b, "document.scripts.length + "+
+		"10*document.querySelectorAll('a:not([href^=\"#\"]), iframe, object, form, [onload], "+
+		"[onerror], main u, main svg').length"); n != 1 {
 		b.Errorf("names became %d parts of the page", n)
 	}
 }
 
-// testScrolling: what is wider than its box scrolls to its end and says so, what fits says nothing, and the
-// table of sums over matrices, which has all units, is the former at 375 and 1200 px and fits at 1600.
+// testScrolling: what is wider than its box scrolls to its end and says so, what fits says nothing,
+// and the table of sums over matrices, which has all units, is the former at 375 and 1200 px and
+// fits at 1600.
 func testScrolling(b *browser, example, _ string) {
 	const boxes = `[...document.querySelectorAll(".scroll")].filter(s => s.clientWidth > 0)`
 	const says = `getComputedStyle(s, "::before").content.includes("Scroll sideways")`
@@ -230,9 +244,12 @@ func testScrolling(b *browser, example, _ string) {
 	for width, whole := range map[int64]bool{375: false, 1200: false, 1600: true} {
 		b.open(example, width, "light")
 		for _, check := range [][2]string{ // in this order: the second scrolls
-			{"say nothing of what is cut, or say it of what fits", boxes + `.filter(s => (` + cut + `) !== (` + says + `) || (` + cut + `) !== (` + fades + `)).length`},
-			{"do not scroll to their ends", boxes + `.filter(s => { s.scrollLeft = 1e6; return s.scrollLeft + s.clientWidth < s.scrollWidth - 1; }).length`},
-			{"hide their last column when scrolled", boxes + `.filter(s => { const c = s.querySelector("th:last-child"); return c && c.getBoundingClientRect().right > s.getBoundingClientRect().right + 1; }).length`},
+			{"say nothing of what is cut, or say it of what fits", boxes + `.filter(s => (` + cut +
+				`) !== (` + says + `) || (` + cut + `) !== (` + fades + `)).length`},
+			{"do not scroll to their ends", boxes +
+				`.filter(s => { s.scrollLeft = 1e6; return s.scrollLeft + s.clientWidth < s.scrollWidth - 1; }).length`},
+			{"hide their last column when scrolled",
+				boxes + `.filter(s => { const c = s.querySelector("th:last-child"); return c && c.getBoundingClientRect().right > s.getBoundingClientRect().right + 1; }).length`},
 		} {
 			if n := eval[int](b, check[1]); n != 0 {
 				b.Errorf("at %d px %d boxes %s", width, n, check[0])
@@ -249,23 +266,29 @@ func testScrolling(b *browser, example, _ string) {
 // names on them are.
 func testOthers(b *browser, _, _ string) {
 	long := strings.Repeat("aten::", 40)
-	bill := reports.Bill{Sources: []string{long}, Facts: long, Sentence: long, Warnings: []string{long}, Notes: []string{long}, Command: long,
+	bill := reports.Bill{Sources: []string{long}, Facts: long, Sentence: long,
+		Warnings: []string{long}, Notes: []string{long}, Command: long,
 		Rows: []reports.BillRow{
-			{Operator: long, Tensors: long + " " + long, Verdict: long, Calls: "1", Layout: "1 ms", Time: "2 ms", LayoutNs: 1e6, Ns: 2e6},
-			{Operator: "aten::conv2d", Verdict: "free", Calls: "2", Layout: "5 µs", Time: "9 ms", LayoutNs: 5e3, Ns: 9e6},
-			{Operator: "aten::add", Verdict: "free", Calls: "3", Layout: "2 s", Time: "3 s", LayoutNs: 2e9, Ns: 3e9}}}
+			{Operator: long, Tensors: long + " " + long, Verdict: long, Calls: "1", Layout: "1 ms",
+				Time: "2 ms", LayoutNs: 1e6, Ns: 2e6},
+			{Operator: "aten::conv2d", Verdict: "free", Calls: "2", Layout: "5 µs", Time: "9 ms",
+				LayoutNs: 5e3, Ns: 9e6},
+			{Operator: "aten::add", Verdict: "free", Calls: "3", Layout: "2 s", Time: "3 s",
+				LayoutNs: 2e9, Ns: 3e9}}}
 	path, err := bill.Write(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
-	matrix := &fleet.Matrix{Label: "host", Benchmarks: []string{"Traverse/" + long}, Memory: []bool{false}}
+	matrix := &fleet.Matrix{Label: "host", Benchmarks: []string{"Traverse/" + long},
+		Memory: []bool{false}}
 	for i := range 20 {
 		ns := 100 + float64(i%5)
 		if i == 7 {
 			ns = 200
 		}
-		matrix.Machines = append(matrix.Machines, fleet.Machine{Name: fmt.Sprintf("%s%d", long, i), Config: map[string]string{"cpu": long},
-			Cells: []fleet.Cell{{Ns: ns, Spread: 0.01, N: 6}}})
+		matrix.Machines = append(matrix.Machines, fleet.Machine{Name: fmt.Sprintf("%s%d", long, i),
+			Config: map[string]string{"cpu": long},
+			Cells:  []fleet.Cell{{Ns: ns, Spread: 0.01, N: 6}}})
 	}
 	dir := b.TempDir()
 	if _, err := reports.MakeFleet(matrix, reports.Options{Command: long}).Write(dir); err != nil {
@@ -292,7 +315,8 @@ func testOther(b *browser, path string) {
 	const rows = `[...` + table + `.tBodies[0].rows]`
 	heads := eval[[]string](b, `[...`+table+`.tHead.rows[0].cells].map(c => c.textContent)`)
 	column := max(slices.Index(heads, "layout"), slices.Index(heads, "all"))
-	click := fmt.Sprintf(`%s.tHead.rows[0].cells[%d].querySelector("button").click()`, table, column)
+	click := fmt.Sprintf(`%s.tHead.rows[0].cells[%d].querySelector("button").click()`,
+		table, column)
 	values := fmt.Sprintf(`%s.map(r => Number(r.cells[%d].dataset.sort))`, rows, column)
 	eval[any](b, click+", 0")
 	if got := eval[[]float64](b, values); len(got) < 3 || !slices.IsSorted(got) {
@@ -326,10 +350,12 @@ func testSorting(b *browser, example, _ string) {
 		return i, chromedp.CSS(fmt.Sprintf("table.sortable th:nth-child(%d) button", i+1))
 	}
 	cells := func(i int) []string {
-		return eval[[]string](b, fmt.Sprintf(`[...%s.tBodies[0].rows].map(r => r.cells[%d].textContent)`, table, i))
+		return eval[[]string](b, fmt.Sprintf(
+			`[...%s.tBodies[0].rows].map(r => r.cells[%d].textContent)`, table, i))
 	}
 	numbers := func(i int) []float64 {
-		return eval[[]float64](b, fmt.Sprintf(`[...%s.tBodies[0].rows].map(r => Number(r.cells[%d].dataset.sort))`, table, i))
+		return eval[[]float64](b, fmt.Sprintf(
+			`[...%s.tBodies[0].rows].map(r => Number(r.cells[%d].dataset.sort))`, table, i))
 	}
 	direction := func(i int) string {
 		return eval[string](b, fmt.Sprintf(`%s.tHead.rows[0].cells[%d].getAttribute("aria-sort") ?? ""`, table, i))
@@ -337,7 +363,8 @@ func testSorting(b *browser, example, _ string) {
 	times, button := column("ns/elem")
 	before := numbers(times)
 	b.do(chromedp.Click(button))
-	if got := numbers(times); !slices.IsSorted(got) || slices.IsSorted(before) || direction(times) != "ascending" {
+	if got := numbers(times); !slices.IsSorted(got) || slices.IsSorted(before) ||
+		direction(times) != "ascending" {
 		b.Errorf("a click sorts the times %s: %v", direction(times), got)
 	}
 	b.do(chromedp.Focus(button), chromedp.KeyEvent(kb.Enter))
@@ -351,7 +378,8 @@ func testSorting(b *browser, example, _ string) {
 		b.Errorf("by padding: %v, and by time %q", got, direction(times))
 	}
 	b.do(chromedp.Click(button))
-	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(pads) != "descending" {
+	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" ||
+		direction(pads) != "descending" {
 		b.Errorf("by padding, backwards: %v", got)
 	}
 	orders, button := column("order")
@@ -361,8 +389,8 @@ func testSorting(b *browser, example, _ string) {
 	}
 }
 
-// testAnswer: what a desk or a phone shows first are three findings, whole, each with its figure, and
-// a click on one leads to the figure.
+// testAnswer: what a desk or a phone shows first are three findings, whole, each with its figure,
+// and a click on one leads to the figure.
 func testAnswer(b *browser, example, _ string) {
 	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {
 		for _, theme := range []string{"light", "dark"} {
@@ -377,7 +405,8 @@ func testAnswer(b *browser, example, _ string) {
 					pictures[0].offsetWidth >= 120 && inside(words) && words.textContent.length > 20;
 			}).length`
 			if n := eval[int](b, shown); n != 3 {
-				b.Errorf("at %dx%d in %s %d findings are seen at once, want 3", size[0], size[1], theme, n)
+				b.Errorf("at %dx%d in %s %d findings are seen at once, want 3", size[0],
+					size[1], theme, n)
 			}
 		}
 	}
@@ -387,8 +416,8 @@ func testAnswer(b *browser, example, _ string) {
 	}
 }
 
-// testFilter: what is typed leaves the rows that have all of its words, in the row or in what is said
-// of its table, and without it all are there again.
+// testFilter: what is typed leaves the rows that have all of its words, in the row or in what is
+// said of its table, and without it all are there again.
 func testFilter(b *browser, example, _ string) {
 	b.open(example, 1440, "light")
 	const rows = `[...document.querySelectorAll(".family tbody tr")]`
@@ -430,7 +459,8 @@ func testThemes(b *browser, example, _ string) {
 		return eval[string](b, `[...document.images].find(i => i.offsetWidth > 0).className + " on " + getComputedStyle(document.body).backgroundColor`)
 	}
 	const light, dark = "light on rgb(255, 255, 255)", "dark on rgb(21, 24, 29)"
-	for i, want := range []string{dark, light, dark, dark, light, dark} { // as the system, light, dark, and again
+	// as the system, light, dark, and again
+	for i, want := range []string{dark, light, dark, dark, light, dark} {
 		if i > 0 {
 			b.do(chromedp.Click(chromedp.CSS("#theme")))
 		}

@@ -70,7 +70,8 @@ func draws(t *testing.T, draw func(*data) (*figure, error), d *data) *figure {
 	return f
 }
 
-const head = "cpu: a CPU\ncaches: L1d=32768,8,64 L2=524288,8,64 L3=33554432,16,64\nsim-d1: 32768,8,64\nsim-ll: 33554432,16,64\nsim-tlb: 64,4,4096\n" +
+const head = "cpu: a CPU\ncaches: L1d=32768,8,64 L2=524288,8,64 L3=33554432,16,64\nsim-d1: " +
+	"32768,8,64\nsim-ll: 33554432,16,64\nsim-tlb: 64,4,4096\n" +
 	"Unit D1-misses/op assume=exact\nUnit misses/op assume=exact\nUnit D-refs/op assume=exact\n"
 
 // sampled is six samples of a benchmark, a hundredth apart.
@@ -78,7 +79,8 @@ func sampled(name string, ns float64, more string) string {
 	var b strings.Builder
 	for i := range 6 {
 		v := ns * (1 + float64(i)/100)
-		fmt.Fprintf(&b, "Benchmark%s 1 %g ns/op %g ns/elem %g B/s %s\n", name, v, v/1000, 1e12/v, more)
+		fmt.Fprintf(&b, "Benchmark%s 1 %g ns/op %g ns/elem %g B/s %s\n", name, v, v/1000,
+			1e12/v, more)
 	}
 	return b.String()
 }
@@ -123,8 +125,10 @@ func TestTrend(t *testing.T) {
 			v *= 1.2
 		}
 		for _, on := range []results.Fingerprint{machine, machine[:1]} {
-			e := history.Entry{Commit: fmt.Sprintf("commit%02d", i), Time: time.Unix(int64(i), 0), Machine: on, Fingerprint: on.Hash(),
-				Records: []export.Record{{Name: "BenchmarkA/a=1", Unit: "ns/op", Median: v, Better: "lower"}}}
+			e := history.Entry{Commit: fmt.Sprintf("commit%02d", i), Time: time.Unix(int64(i), 0),
+				Machine: on, Fingerprint: on.Hash(),
+				Records: []export.Record{{Name: "BenchmarkA/a=1", Unit: "ns/op", Median: v,
+					Better: "lower"}}}
 			if len(on) == 1 { // another machine's do not count
 				e.Records[0].Median = v * float64(i+1)
 			}
@@ -133,13 +137,16 @@ func TestTrend(t *testing.T) {
 	}
 	f := draws(t, trend, d)
 	words, _ := record(f, &d.look)
-	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms per pass") || len(f.panels) != 1 ||
-		!strings.Contains(f.sentence, "and 1 change. The largest is in A a 1: +20% between commit11 and commit12.") {
+	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms per pass") ||
+		len(f.panels) != 1 ||
+		!strings.Contains(f.sentence, "and 1 change. The largest is in A a 1: +20% between "+
+			"commit11 and commit12.") {
 		t.Errorf("%d panels, %q, %s", len(f.panels), words, f.sentence)
 	}
 }
 
-// TestTrendMedian: between changes lies the median that their size is of, of an even number of commits, too.
+// TestTrendMedian: between changes lies the median that their size is of, of an even number of
+// commits, too.
 func TestTrendMedian(t *testing.T) {
 	d := dataOf(t, head+sampled("A/a=1", 1000, ""))
 	var s followed
@@ -168,7 +175,8 @@ func TestKnees(t *testing.T) {
 		ladder = append(ladder, exactly(float64(int(1024)<<i), y))
 	}
 	found := knees(ladder, nil)
-	if len(found) != 2 || found[0].foot.y != 1 || found[0].foot.x != 4096 || found[0].top.y != 4 || found[1].foot.x != 32768 || found[1].top.y != 90 {
+	if len(found) != 2 || found[0].foot.y != 1 || found[0].foot.x != 4096 || found[0].top.y != 4 ||
+		found[1].foot.x != 32768 || found[1].top.y != 90 {
 		t.Errorf("found %v", found)
 	}
 	if found := knees(ladder[:3], nil); len(found) != 0 {
@@ -182,10 +190,12 @@ func TestKnees(t *testing.T) {
 	for factor, want := range map[float64]int{2: 1, 8: 0} {
 		some := []point{exactly(1024, 1), exactly(2048, 1), exactly(factor*2048, 2)}
 		if found := knees(some, nil); len(found) != want {
-			t.Errorf("before a size %v times as large there are the knees %v, want %d", factor, found, want)
+			t.Errorf("before a size %v times as large there are the knees %v, want %d", factor,
+				found, want)
 		}
 	}
-	if text := kneeSentence(few, nil); !strings.HasSuffix(text, ". Too few sizes were measured to locate the rise.") {
+	if text := kneeSentence(few, nil); !strings.HasSuffix(text,
+		". Too few sizes were measured to locate the rise.") {
 		t.Error(text)
 	}
 }
@@ -196,17 +206,22 @@ func TestKnees(t *testing.T) {
 // and compared in CIELAB (1976).
 func TestHues(t *testing.T) {
 	sights := map[string][9]float64{
-		"all":          {1, 0, 0, 0, 1, 0, 0, 0, 1},
-		"protanopia":   {0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
-		"deuteranopia": {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881},
-		"tritanopia":   {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900},
+		"all": {1, 0, 0, 0, 1, 0, 0, 0, 1},
+		"protanopia": {0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882,
+			-0.048116, 1.051998},
+		"deuteranopia": {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820,
+			0.042940, 0.968881},
+		"tritanopia": {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733,
+			0.691367, 0.303900},
 	}
 	for _, theme := range []Theme{Light, Dark} {
 		look := theme.style()
 		for sight, m := range sights {
 			for i, a := range look.hues {
-				if i < 3 && contrast(luminance(a.color), luminance(look.paper)) < 3 { // as WCAG wants of pictures
-					t.Errorf("%s: hue %d has a contrast of %.1f on its paper", theme, i, contrast(luminance(a.color), luminance(look.paper)))
+				// as WCAG wants of pictures
+				if i < 3 && contrast(luminance(a.color), luminance(look.paper)) < 3 {
+					t.Errorf("%s: hue %d has a contrast of %.1f on its paper", theme, i,
+						contrast(luminance(a.color), luminance(look.paper)))
 				}
 				for k, b := range look.hues[:i] {
 					if d := labDistance(seen(a, m), seen(b, m)); d < 10 {
@@ -256,13 +271,20 @@ func labDistance(a, b [3]float64) float64 {
 // no picture of more words than a reader takes in, none of them outside the
 // picture, and SVG that is XML.
 func TestStrangers(t *testing.T) {
-	families := []string{"Traverse", "Stream", "Copy", "Tile", "Contiguous", "Latency", "Mountain", "Sets", "MissRatio", "X"}
-	keys := []string{"order", "shape", "dtype", "layout", "tile", "pad", "step", "size", "stride", "set", "capacity", "columns", "do", "kernel", "op"}
-	values := []string{"row", "col", "sum", "64x64", "1x1", "4096x4096", "268435456x268435456", "99999999999x3", "int32", "float64", "int9999999", "contiguous", "columns", "transpose",
-		"nchw-nhwc", "nhwc-nchw", "sum-view", "sum-contiguous", "0", "1", "7", "16", "-3", "1152921504606846976", "4KiB", "0KiB", "1125899906842624GiB", "64MiB", "3B", "scalar", "avx2",
+	families := []string{"Traverse", "Stream", "Copy", "Tile", "Contiguous", "Latency", "Mountain",
+		"Sets", "MissRatio", "X"}
+	keys := []string{"order", "shape", "dtype", "layout", "tile", "pad", "step", "size", "stride",
+		"set", "capacity", "columns", "do", "kernel", "op"}
+	values := []string{"row", "col", "sum", "64x64", "1x1", "4096x4096", "268435456x268435456",
+		"99999999999x3", "int32", "float64", "int9999999", "contiguous", "columns", "transpose",
+		"nchw-nhwc", "nhwc-nchw", "sum-view", "sum-contiguous", "0", "1", "7", "16", "-3",
+		"1152921504606846976", "4KiB", "0KiB", "1125899906842624GiB", "64MiB", "3B",
+		"scalar", "avx2",
 		"<script>&\"'", "\x1b[31m\u202e", strings.Repeat("long", 200), "", "é¶💥"}
-	numbers := []string{"0", "1", "5", "1e-300", "1e300", "NaN", "+Inf", "-Inf", "-7", "1e9", "12345.678", "1e-12"}
-	units := []string{"ns/op", "ns/elem", "B/s", "D-refs/op", "D1-misses/op", "LL-misses/op", "TLB-misses/op", "misses/op", "predicted-ns/op"}
+	numbers := []string{"0", "1", "5", "1e-300", "1e300", "NaN", "+Inf", "-Inf", "-7", "1e9",
+		"12345.678", "1e-12"}
+	units := []string{"ns/op", "ns/elem", "B/s", "D-refs/op", "D1-misses/op", "LL-misses/op",
+		"TLB-misses/op", "misses/op", "predicted-ns/op"}
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		if rapid.Bool().Draw(t, "head") {
@@ -270,11 +292,18 @@ func TestStrangers(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "lines") {
 			b.WriteString("Benchmark" + rapid.SampledFrom(families).Draw(t, "family"))
-			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, 8, func(k string) string { return k }).Draw(t, "keys") {
-				b.WriteString("/" + key + "=" + strings.ReplaceAll(rapid.SampledFrom(values).Draw(t, "value"), " ", ""))
+			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, 8,
+				func(k string) string {
+					return k
+				}).Draw(t, "keys") {
+				b.WriteString("/" + key + "=" +
+					strings.ReplaceAll(rapid.SampledFrom(values).Draw(t, "value"), " ", ""))
 			}
 			b.WriteString(" 1")
-			for _, u := range rapid.SliceOfNDistinct(rapid.SampledFrom(units), 1, 6, func(k string) string { return k }).Draw(t, "units") {
+			for _, u := range rapid.SliceOfNDistinct(rapid.SampledFrom(units), 1, 6,
+				func(k string) string {
+					return k
+				}).Draw(t, "units") {
 				b.WriteString(" " + rapid.SampledFrom(numbers).Draw(t, "number") + " " + u)
 			}
 			b.WriteString("\n")
@@ -302,10 +331,12 @@ func checkCharts(t interface {
 		drawn++
 		words, actions := record(f, &d.look)
 		if len(words) > 400 || f.height > 14*vg.Inch || len(actions) > 30000 {
-			t.Fatalf("%s has %d words, %d actions and is %v high", m.name, len(words), len(actions), f.height)
+			t.Fatalf("%s has %d words, %d actions and is %v high", m.name, len(words),
+				len(actions), f.height)
 		}
 		for _, a := range actions {
-			if s, ok := a.(*recorder.FillString); ok && (math.IsNaN(float64(s.Point.X)) || s.Point.X < -500 || s.Point.X > figureWidth+1000) {
+			if s, ok := a.(*recorder.FillString); ok && (math.IsNaN(float64(s.Point.X)) ||
+				s.Point.X < -500 || s.Point.X > figureWidth+1000) {
 				t.Fatalf("%s: %q is at %v", m.name, s.String, s.Point)
 			}
 		}
@@ -322,10 +353,17 @@ func TestManyResults(t *testing.T) {
 		results = 150
 	}
 	for i := range results {
-		more := fmt.Sprintf("1 %d ns/op %d ns/elem %d B/s 100 D-refs/op %d D1-misses/op %d misses/op %d predicted-ns/op", i+1, i+1, 1e6+i, i%100, i%100, i+5)
-		for _, name := range []string{"Traverse/op=sum/order=row/shape=%[1]dx%[1]d/dtype=int32", "Traverse/op=sum/order=col/shape=%[1]dx%[1]d/dtype=int32", "Copy/layout=l%d", "Copy/layout=columns/dtype=int32/step=%d",
-			"Copy/layout=nchw-nhwc/shape=%d", "Tile/shape=4096x4096/dtype=int32/tile=%d", "Tile/shape=%[1]dx%[1]d/dtype=int32/tile=1", "Contiguous/do=contiguous/shape=4x4/kernel=k%d",
-			"Latency/size=%dKiB", "Mountain/size=%[1]dKiB/stride=%[1]d/dtype=int64", "Sets/pad=0/columns=16/set=%d", "Sets/pad=%d/columns=16/set=1", "MissRatio/order=col/capacity=%dKiB", "F%d/a=1"} {
+		more := fmt.Sprintf("1 %d ns/op %d ns/elem %d B/s 100 D-refs/op %d D1-misses/op %d "+
+			"misses/op %d predicted-ns/op", i+1, i+1, 1e6+i, i%100, i%100, i+5)
+		for _, name := range []string{"Traverse/op=sum/order=row/shape=%[1]dx%[1]d/dtype=int32",
+			"Traverse/op=sum/order=col/shape=%[1]dx%[1]d/dtype=int32", "Copy/layout=l%d",
+			"Copy/layout=columns/dtype=int32/step=%d",
+			"Copy/layout=nchw-nhwc/shape=%d", "Tile/shape=4096x4096/dtype=int32/tile=%d",
+			"Tile/shape=%[1]dx%[1]d/dtype=int32/tile=1",
+			"Contiguous/do=contiguous/shape=4x4/kernel=k%d",
+			"Latency/size=%dKiB", "Mountain/size=%[1]dKiB/stride=%[1]d/dtype=int64",
+			"Sets/pad=0/columns=16/set=%d", "Sets/pad=%d/columns=16/set=1",
+			"MissRatio/order=col/capacity=%dKiB", "F%d/a=1"} {
 			fmt.Fprintf(&b, "Benchmark"+name+" %s\n", i+1, more)
 		}
 	}
@@ -337,7 +375,8 @@ func TestManyResults(t *testing.T) {
 
 // TestSVG: whatever the names, a SVG is XML, with its words.
 func TestSVG(t *testing.T) {
-	d := dataOf(t, "cpu: <b>&\x1b\n"+sampled("Copy/layout=<script>&\"\x1b\u202e/shape=1x1/kernel=a'b", 1, ""))
+	d := dataOf(t, "cpu: <b>&\x1b\n"+sampled(
+		"Copy/layout=<script>&\"\x1b\u202e/shape=1x1/kernel=a'b", 1, ""))
 	c, err := draws(t, copyBandwidth, d).render(d)
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +390,8 @@ func TestSVG(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, ok := token.(xml.StartElement); ok && !slices.Contains([]string{"svg", "g", "path", "text", "title", "desc"}, e.Name.Local) {
+		if e, ok := token.(xml.StartElement); ok &&
+			!slices.Contains([]string{"svg", "g", "path", "text", "title", "desc"}, e.Name.Local) {
 			t.Errorf("there is an element %s", e.Name.Local)
 		}
 		if text, ok := token.(xml.CharData); ok {
@@ -363,7 +403,8 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%q is not in %q", want, words)
 		}
 	}
-	if !strings.Contains(string(c.SVG), svgFonts) || strings.Contains(string(c.SVG), "font-family:Liberation") {
+	if !strings.Contains(string(c.SVG), svgFonts) ||
+		strings.Contains(string(c.SVG), "font-family:Liberation") {
 		t.Error("the SVG's fonts have nothing to fall back to")
 	}
 	// Other fonts are wider: every text keeps the width that its place was found for.
@@ -376,17 +417,20 @@ func TestSVG(t *testing.T) {
 // TestShorts: names that begin alike are told apart by their ends.
 func TestShorts(t *testing.T) {
 	long := "by dim 0 of a permuted view of a channels-last image, "
-	got := shorts([]string{long + "forward", long + "backward", "brief", long[:30] + " and otherwise", "brief"}, 20)
+	got := shorts([]string{long + "forward", long + "backward", "brief",
+		long[:30] + " and otherwise", "brief"}, 20)
 	for i := range got {
 		if len([]rune(got[i])) > 20 {
 			t.Errorf("%q is too long", got[i])
 		}
 	}
-	if got[0] == got[1] || got[2] != "brief" || got[4] != "brief" || !strings.HasSuffix(got[0], " forward") {
+	if got[0] == got[1] || got[2] != "brief" || got[4] != "brief" ||
+		!strings.HasSuffix(got[0], " forward") {
 		t.Errorf("got %q", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		labels := rapid.SliceOfDistinct(rapid.StringMatching(`[ab./é]{0,40}`), rapid.ID[string]).Draw(t, "labels")
+		labels := rapid.SliceOfDistinct(rapid.StringMatching(`[ab./é]{0,40}`),
+			rapid.ID[string]).Draw(t, "labels")
 		got := shorts(labels, 12)
 		for i, label := range got {
 			if slices.Contains(got[:i], label) || len([]rune(label)) > 12 {
@@ -396,12 +440,16 @@ func TestShorts(t *testing.T) {
 	})
 }
 
-// TestFarOutOfLine: what is many times as slow, or as fast, is told so, and not by a percentage of nine digits.
+// TestFarOutOfLine: what is many times as slow, or as fast, is told so, and not by a percentage of
+// nine digits.
 func TestFarOutOfLine(t *testing.T) {
 	f := Fleet{matrix: &fleet.Matrix{Machines: []fleet.Machine{{Name: "a"}}}}
-	for ratio, want := range map[float64]string{1.5: "everything takes 50% longer than on 9 peers", 998065: "everything takes 998065 times as long as on 9 peers",
-		0.5: "everything takes 50% less than on 9 peers", 0.001: "everything takes 0.001 times as long as on 9 peers"} {
-		if got := f.words(fleet.Finding{Aspect: fleet.All, Ratio: ratio, Peers: 9}).What; got != want {
+	for ratio, want := range map[float64]string{1.5: "everything takes 50% longer than on 9 peers",
+		998065: "everything takes 998065 times as long as on 9 peers",
+		0.5:    "everything takes 50% less than on 9 peers",
+		0.001:  "everything takes 0.001 times as long as on 9 peers"} {
+		if got := f.words(fleet.Finding{Aspect: fleet.All, Ratio: ratio,
+			Peers: 9}).What; got != want {
 			t.Errorf("%v: %s, want %s", ratio, got, want)
 		}
 	}
@@ -410,9 +458,12 @@ func TestFarOutOfLine(t *testing.T) {
 // TestTitlesOfBars: what the names of a family share is cut where the picture ends.
 func TestTitlesOfBars(t *testing.T) {
 	long := "X/op=add/with=2x3x4x5x6x7/shape=2x3x4x5x6x7/dtype=complex128/pad=100000/order=row/view=permute(5,4,3,2,1,0).narrow(0,0,%d).narrow(1,0,2)/kernel=scalar"
-	d := dataOf(t, head+sampled(fmt.Sprintf(long, 1), 1e3, "")+sampled(fmt.Sprintf(long, 2), 1e3, ""))
+	d := dataOf(t, head+sampled(fmt.Sprintf(long, 1), 1e3,
+		"")+sampled(fmt.Sprintf(long, 2), 1e3, ""))
 	words, actions := record(draws(t, others, d), &d.look)
-	if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "X add with") }) {
+	if !slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "X add with")
+	}) {
 		t.Fatalf("no title in %q", words)
 	}
 	for _, a := range actions {
@@ -443,7 +494,8 @@ func TestAxesHaveLabels(t *testing.T) {
 			}
 		}
 	}
-	for _, measured := range [][]point{{{x: 1000}}, {{x: 3}, {x: 5}}, {{x: 20}, {x: 24}, {x: 28}}, {{x: 1}, {x: 32}}} {
+	for _, measured := range [][]point{{{x: 1000}}, {{x: 3}, {x: 5}}, {{x: 20}, {x: 24}, {x: 28}},
+		{{x: 1}, {x: 32}}} {
 		numberAxis(&a, measured)
 		if at := labels(a); len(at) < min(len(measured), 2) {
 			t.Errorf("%v: labels at %v", measured, at)
@@ -456,7 +508,8 @@ func TestKneesOfThreads(t *testing.T) {
 	text := ""
 	for _, shape := range []string{"64x64", "256x256", "2048x2048"} {
 		for threads, ns := range map[int]float64{1: 1e3, 2: 500, 4: 500} {
-			text += sampled(fmt.Sprintf("Stream/op=sum/shape=%s/dtype=int32/kernel=avx2/threads=%d", shape, threads), ns, "")
+			text += sampled(fmt.Sprintf("Stream/op=sum/shape=%s/dtype=int32/kernel=avx2/threads=%d",
+				shape, threads), ns, "")
 		}
 	}
 	d := dataOf(t, head+text)

@@ -55,7 +55,9 @@ func TestExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := Light.style()
-	chart, err := exactFigure(&look, rows).render(&data{look: look, setup: results.Setup{CPU: "AMD EPYC, a shared virtual machine (stridebench); the others as published", D1: results.Cache{Name: "L1", Size: 32 << 10, Ways: 8, Line: 64}}})
+	chart, err := exactFigure(&look, rows).render(&data{look: look,
+		setup: results.Setup{CPU: "AMD EPYC, a shared virtual machine (stridebench); the others " +
+			"as published", D1: results.Cache{Name: "L1", Size: 32 << 10, Ways: 8, Line: 64}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,8 @@ func TestExact(t *testing.T) {
 	words, _, _ := strings.Cut(string(page), exactMark)
 	want := words + exactMark + exactTable(rows)
 	if os.Getenv("GALLERY") == "write" {
-		if err := errors.Join(outfile.WriteFile(exactPicture, chart.PNG), outfile.WriteFile(exactPage, []byte(want))); err != nil {
+		if err := errors.Join(outfile.WriteFile(exactPicture, chart.PNG),
+			outfile.WriteFile(exactPage, []byte(want))); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -76,13 +79,15 @@ func TestExact(t *testing.T) {
 	}
 	kept, err := os.ReadFile(exactPicture)
 	if err != nil || differs(t, filepath.Base(exactPicture), kept, chart.PNG) {
-		t.Errorf("docs/exact.png shows something else than docs/exact.csv (%v): make gallery, and look at it", err)
+		t.Errorf("docs/exact.png shows something else than docs/exact.csv (%v): make gallery, "+
+			"and look at it", err)
 	}
 }
 
 // exactFigure has a line for each kernel, by what the slowest tool takes.
 func exactFigure(look *style, rows [][]string) *figure {
-	p := look.newPanel("seconds, of processes that count a kernel of PolyBench LARGE in 32 KiB, 8 ways", "")
+	p := look.newPanel("seconds, of processes that count a kernel of PolyBench LARGE in 32 "+
+		"KiB, 8 ways", "")
 	f := &figure{title: "Counting 30 kernels to the last miss", panels: []*panel{p}}
 	body := rows[1:]
 	seconds := func(row []string, column string) float64 {
@@ -106,7 +111,8 @@ func exactFigure(look *style, rows [][]string) *figure {
 			}
 		}
 		h := look.hues[len(exactTools)-1-i]
-		glyphs := &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: h.color, Radius: 3.2, Shape: h.glyph}}
+		glyphs := &plotter.Scatter{XYs: points,
+			GlyphStyle: draw.GlyphStyle{Color: h.color, Radius: 3.2, Shape: h.glyph}}
 		p.Add(glyphs)
 		f.explain(tool.name, glyphs)
 	}

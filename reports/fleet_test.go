@@ -12,7 +12,8 @@ import (
 
 // aFleet is a matrix of so many machines with two families, one of which is slow.
 func aFleet(machines, slow int) *fleet.Matrix {
-	m := &fleet.Matrix{Label: "host", Benchmarks: []string{"A/n=1", "A/n=2", "B/n=1"}, Memory: []bool{false, true, false}}
+	m := &fleet.Matrix{Label: "host", Benchmarks: []string{"A/n=1", "A/n=2", "B/n=1"},
+		Memory: []bool{false, true, false}}
 	for i := range machines {
 		var cells []fleet.Cell
 		for k := range m.Benchmarks {
@@ -22,7 +23,8 @@ func aFleet(machines, slow int) *fleet.Matrix {
 			}
 			cells = append(cells, fleet.Cell{Ns: ns, Spread: 0.01, N: 5})
 		}
-		m.Machines = append(m.Machines, fleet.Machine{Name: fmt.Sprintf("<i>%d", i), Config: map[string]string{"cpu": "Example"}, Cells: cells})
+		m.Machines = append(m.Machines, fleet.Machine{Name: fmt.Sprintf("<i>%d", i),
+			Config: map[string]string{"cpu": "Example"}, Cells: cells})
 	}
 	return m
 }
@@ -51,14 +53,17 @@ func TestFleet(t *testing.T) {
 		if strings.Contains(page, "1 machines") && machines == 1 {
 			t.Error("the page says 1 machines")
 		}
-		if strings.Contains(page, "<i>1") || strings.Count(page, "<script") != 1 || strings.Contains(page, "ZgotmplZ") {
+		if strings.Contains(page, "<i>1") || strings.Count(page, "<script") != 1 ||
+			strings.Contains(page, "ZgotmplZ") {
 			t.Errorf("%d machines: what a file says is markup, or none", machines)
 		}
-		want := "1 of %d machines are out of line; the farthest is <i>13: everything takes 50% longer than on"
+		want := "1 of %d machines are out of line; the farthest is <i>13: everything takes 50% " +
+			"longer than on"
 		if machines == 1 {
 			want = "1 machine: without peers"
 		}
-		if want = strings.ReplaceAll(want, "%d", fmt.Sprint(machines)); !strings.HasPrefix(f.Sentence, want) {
+		if want = strings.ReplaceAll(want, "%d",
+			fmt.Sprint(machines)); !strings.HasPrefix(f.Sentence, want) {
 			t.Errorf("%q, want %q", f.Sentence, want)
 		}
 	}

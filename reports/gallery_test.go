@@ -22,8 +22,9 @@ import (
 	"github.com/stridebench/stridebench/results/outfile"
 )
 
-// The gallery shows every chart, made from the results in docs/example: a run, two
-// runs to compare, a sweep, a run with threads, and latency under load. The trend's history is made up from the run (resampled).
+// The gallery shows every chart, made from the results in docs/example: a run, two runs to compare,
+// a sweep, a run with threads, and latency under load. The trend's history is made up from the run
+// (resampled).
 const (
 	galleryDir = "../docs/gallery"
 	exampleDir = "../docs/example"
@@ -88,7 +89,8 @@ func resampled(d *data) (entries []history.Entry) {
 	random := rand.New(rand.NewPCG(1, 2))
 	machine := results.FingerprintOf(d.config)
 	for i := range 24 {
-		e := history.Entry{Commit: fmt.Sprintf("no%02d", i+1), Time: time.Date(2026, 10, 1+i, 0, 0, 0, 0, time.UTC), Machine: machine, Fingerprint: machine.Hash()}
+		e := history.Entry{Commit: fmt.Sprintf("no%02d", i+1), Time: time.Date(2026, 10, 1+i, 0, 0,
+			0, 0, time.UTC), Machine: machine, Fingerprint: machine.Hash()}
 		for _, r := range d.rows {
 			s := r.Stats[passUnit].Samples
 			if number(r, "tile") == 0 || len(s) == 0 {
@@ -105,7 +107,8 @@ func resampled(d *data) (entries []history.Entry) {
 			default:
 				sum *= 1.2
 			}
-			e.Records = append(e.Records, export.Record{Name: "Benchmark" + r.Name, Unit: "ns/op", Median: sum * 1e9, Better: "lower"})
+			e.Records = append(e.Records, export.Record{Name: "Benchmark" + r.Name, Unit: "ns/op",
+				Median: sum * 1e9, Better: "lower"})
 		}
 		entries = append(entries, e)
 	}
@@ -172,7 +175,8 @@ func TestGallery(t *testing.T) {
 	}
 	for _, f := range files {
 		if want[f.Name()] == nil && !testing.Short() {
-			t.Errorf("docs/gallery/%s is no chart any more (make gallery makes the gallery anew)", f.Name())
+			t.Errorf("docs/gallery/%s is no chart any more (make gallery makes the gallery anew)",
+				f.Name())
 		}
 	}
 	for name, content := range want {
@@ -182,7 +186,8 @@ func TestGallery(t *testing.T) {
 			continue
 		}
 		if differs(t, name, kept, content) {
-			t.Errorf("docs/gallery/%s shows something else: make gallery, and look at what changed", name)
+			t.Errorf("docs/gallery/%s shows something else: make gallery, and look at what changed",
+				name)
 		}
 	}
 }
@@ -218,10 +223,14 @@ func sights(t *testing.T) []Chart {
 // galleryPage is the index of the gallery.
 func galleryPage(charts []Chart) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Gallery\n\n`bench report FILE` draws the charts that FILE has data for, and names " +
-		"the commands that measure the others.\nThe last four are of `bench layout -o` and `bench sim " +
-		"--map`. `make gallery` draws this page from\n[docs/example](../example). The history is made " +
-		"up: copies take 50% longer from the 9th commit, and 20%\nfrom the 17th. Bands and bars are " +
+	b.WriteString("# Gallery\n\n`bench report FILE` draws the charts that FILE has data for, " +
+		"and names " +
+		"the commands that measure the others.\nThe last four are of `bench layout -o` and " +
+		"`bench sim " +
+		"--map`. `make gallery` draws this page from\n[docs/example](../example). The history " +
+		"is made " +
+		"up: copies take 50% longer from the 9th commit, and 20%\nfrom the 17th. Bands and " +
+		"bars are " +
 		"95% intervals.\n")
 	for _, c := range charts {
 		kind, _, _ := strings.Cut(c.Alt, ":")
@@ -234,8 +243,8 @@ func galleryPage(charts []Chart) []byte {
 // clause ends a sentence or a clause.
 var clause = regexp.MustCompile(`[.;] `)
 
-// clauses returns the first sentences and clauses of a finding, 40 words of them at most where it has
-// that many.
+// clauses returns the first sentences and clauses of a finding, 40 words of them at most where it
+// has that many.
 func clauses(sentence string) string {
 	const most = 40
 	if len(strings.Fields(sentence)) <= most {

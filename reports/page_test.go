@@ -19,7 +19,8 @@ import (
 func hostile() string {
 	long := strings.Repeat("x", 20000)
 	var b strings.Builder
-	b.WriteString("cpu: <script>document.title='taken'</script>\u202egnp\u2066\ngoos: \"><img src=x onerror=alert(1)>\n")
+	b.WriteString("cpu: <script>document.title='taken'</script>\u202egnp\u2066\ngoos: \"><img " +
+		"src=x onerror=alert(1)>\n")
 	b.WriteString("caches: <b>=1,2,3 L1d=32768,<i>,64\nsim-d1: 32768,8,64\nsim-ll: 8388608,16,64\n")
 	b.WriteString("# command: bench run --shape '</pre><script>alert(2)</script>' -o `x`\n")
 	b.WriteString("# warning: </script><script>alert(3)</script> {{.Title}} \u202e\n")
@@ -38,7 +39,8 @@ func hostile() string {
 		"<svg/onload=alert(7)>/a/b/c",
 		long,
 	} {
-		b.WriteString("Benchmark" + name + " 1 5 ns/op 5 ns/elem 1e9 B/s 100 D-refs/op 7 D1-misses/op 0 LL-misses/op 3 <u>" + long[:200] + "/op\n")
+		b.WriteString("Benchmark" + name + " 1 5 ns/op 5 ns/elem 1e9 B/s 100 D-refs/op 7 " +
+			"D1-misses/op 0 LL-misses/op 3 <u>" + long[:200] + "/op\n")
 	}
 	return b.String()
 }
@@ -94,7 +96,8 @@ func TestPage(t *testing.T) {
 	r.Commands = []string{"bench run --count 10 -o run.txt"}
 	_, text := page(t, r)
 	for _, c := range r.Charts {
-		if n := strings.Count(text, ">"+c.Title+"<"); n != 2 { // in the contents and over the figure
+		// in the contents and over the figure
+		if n := strings.Count(text, ">"+c.Title+"<"); n != 2 {
 			t.Errorf("the title %q is there %d times", c.Title, n)
 		}
 	}
@@ -102,7 +105,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d pictures of %d charts", n, len(r.Charts))
 	}
 	of := func(class string) int { return strings.Index(text, class) }
-	if first := of(`class="finding" href="#figure-traverse-time"`); first < 0 || first > of("Measured on: ") {
+	if first := of(`class="finding" href="#figure-traverse-time"`); first < 0 ||
+		first > of("Measured on: ") {
 		t.Errorf("the answer begins at %d", first)
 	}
 	if n := strings.Count(text, ` loading="lazy"`); n != 2*len(r.Charts) {
@@ -121,7 +125,8 @@ func TestPage(t *testing.T) {
 		}
 	}
 	for _, a := range r.Absent {
-		if !strings.Contains(text, "<td>"+html.EscapeString(a.Title)+"</td><td><code>"+html.EscapeString(a.Command)+"</code></td>") {
+		if !strings.Contains(text, "<td>"+html.EscapeString(
+			a.Title)+"</td><td><code>"+html.EscapeString(a.Command)+"</code></td>") {
 			t.Errorf("the page does not say how %s is made", a.Title)
 		}
 	}
@@ -141,8 +146,11 @@ func TestPage(t *testing.T) {
 // TestPageOfTwo: of an old and a new file the page has every change, and the
 // theme that was asked for.
 func TestPageOfTwo(t *testing.T) {
-	old := line("Copy/layout=a", 1, 1e9) + strings.ReplaceAll(line("Copy/layout=b", 1, 1e9), "100 ns/op", "50 ns/op")
-	set, err := results.Read(write(t, "old.txt", strings.Repeat(old, 6)), write(t, "new.txt", strings.Repeat(line("Copy/layout=a", 1, 1e9)+line("Copy/layout=b", 1, 1e9), 6)))
+	old := line("Copy/layout=a", 1, 1e9) + strings.ReplaceAll(line("Copy/layout=b", 1, 1e9),
+		"100 ns/op", "50 ns/op")
+	set, err := results.Read(write(t, "old.txt", strings.Repeat(old, 6)),
+		write(t, "new.txt", strings.Repeat(line("Copy/layout=a", 1, 1e9)+line("Copy/layout=b",
+			1, 1e9), 6)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +160,10 @@ func TestPageOfTwo(t *testing.T) {
 	}
 	_, text := page(t, r)
 	for _, want := range []string{
-		`<html lang="en" data-theme="dark">`, "With several files, each benchmark is shown as in the last file that has it.",
-		"<td>Copy/layout=b</td>", `data-sort="1">+100.0%</td>`, `<td>apart</td>`, `data-sort="0">+0.0%</td>`,
+		`<html lang="en" data-theme="dark">`,
+		"With several files, each benchmark is shown as in the last file that has it.",
+		"<td>Copy/layout=b</td>", `data-sort="1">+100.0%</td>`, `<td>apart</td>`,
+		`data-sort="0">+0.0%</td>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
@@ -177,7 +187,8 @@ func TestPageOfStrangers(t *testing.T) {
 	if n := strings.Count(strings.ToLower(text), "<script"); n != 1 {
 		t.Errorf("%d scripts", n)
 	}
-	for _, bad := range []string{"<img src=x", "<svg", "<i>:", "</script><script>", "<u>", "\u202e", "\u200f", "\u2066", strings.Repeat("x", 400)} {
+	for _, bad := range []string{"<img src=x", "<svg", "<i>:", "</script><script>", "<u>", "\u202e",
+		"\u200f", "\u2066", strings.Repeat("x", 400)} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page holds %.20q", bad)
 		}
@@ -185,7 +196,8 @@ func TestPageOfStrangers(t *testing.T) {
 	if !strings.Contains(text, "<dt>caches</dt><dd>&lt;b&gt;=1,2,3 ") {
 		t.Error("what is no cache is not shown as in the file")
 	}
-	if !strings.Contains(text, "… and 21 more") || !strings.Contains(text, "&lt;script&gt;alert(5)&lt;/script&gt;") {
+	if !strings.Contains(text, "… and 21 more") ||
+		!strings.Contains(text, "&lt;script&gt;alert(5)&lt;/script&gt;") {
 		t.Error("warnings are not cut, or names not shown")
 	}
 	if len(text) > 1<<20 {

@@ -66,7 +66,8 @@ func sample(t *testing.T, config []results.Pair, rowTimes ...float64) string {
 // TestRoundTrip: what the Writer writes, benchfmt reads without a complaint,
 // with units, and Read gives back with the comments.
 func TestRoundTrip(t *testing.T) {
-	config := []results.Pair{{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "Some  CPU\n@ 2 GHz"}}
+	config := []results.Pair{{Key: "goos", Value: "linux"},
+		{Key: "cpu", Value: "Some  CPU\n@ 2 GHz"}}
 	text := sample(t, config, 1000, 1100, 900, 1000, 1050, 1020)
 	path := write(t, "run.txt", text)
 	set := must(results.Read(path))
@@ -75,7 +76,8 @@ func TestRoundTrip(t *testing.T) {
 		got); diff != "" {
 		t.Error(diff)
 	}
-	want := []results.Pair{{Key: "commit", Value: "abc"}, {Key: "date", Value: "2026-11-21T00:00:00Z"},
+	want := []results.Pair{{Key: "commit", Value: "abc"},
+		{Key: "date", Value: "2026-11-21T00:00:00Z"},
 		{Key: "interrupted", Value: "after 3 of 4"}}
 	if diff := cmp.Diff(want, set.Comments[path]); diff != "" {
 		t.Error(diff)
@@ -84,7 +86,8 @@ func TestRoundTrip(t *testing.T) {
 		if got := set.Units.Get(u.Name, "better"); got == nil || got.Value != u.Better {
 			t.Errorf("%s: better is %v", u.Name, got)
 		}
-		if exact := set.Units.Get(u.Name, "assume"); u.Exact != (exact != nil && exact.Value == "exact") {
+		if exact := set.Units.Get(u.Name, "assume"); u.Exact != (exact != nil &&
+			exact.Value == "exact") {
 			t.Errorf("%s: assume is %v", u.Name, exact)
 		}
 	}
@@ -94,7 +97,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 	for _, r := range rows {
 		if r.Family() != "Traverse" || r.Key("shape") != "64x64" || r.Key("pad") != "" {
-			t.Errorf("%s: family %q, shape %q, pad %q", r.Name, r.Family(), r.Key("shape"), r.Key("pad"))
+			t.Errorf("%s: family %q, shape %q, pad %q", r.Name, r.Family(), r.Key("shape"),
+				r.Key("pad"))
 		}
 		s, factor := r.Stats["sec/op"], map[string]float64{"row": 1, "col": 4}[r.Key("order")]
 		if s.N != 6 || s.Center < factor*1009e-9 || s.Center > factor*1011e-9 || s.Lo > s.Center ||
@@ -122,7 +126,8 @@ func TestConfigsThatDiffer(t *testing.T) {
 		{"tuning-avx512", "of one machine and geometry"},
 	} {
 		_, err := must(results.Read(of(c.key, "a"), of(c.key, "b"))).Config()
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "goos") {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "goos") {
 			t.Errorf("%s: got %v", c.key, err)
 		}
 	}
@@ -194,7 +199,8 @@ func manyKeys(n int) string {
 func FuzzParse(f *testing.F) {
 	f.Add("goos: linux\n# commit: abc\nUnit ns/op better=lower\nBenchmarkX/a=b 1 2 ns/op 3 B/s\n")
 	f.Add("BenchmarkX 1 NaN ns/op Inf MB/s\nBenchmarkX-8 1 0 ns\n")
-	f.Add("Unit D1-misses/op assume=exact\nBenchmarkX 1 2 D1-misses/op\nBenchmarkX 1 3 D1-misses/op\n")
+	f.Add("Unit D1-misses/op assume=exact\nBenchmarkX 1 2 D1-misses/op\nBenchmarkX 1 3 " +
+		"D1-misses/op\n")
 	f.Add("Unit ns/op assume=other\nBenchmarkX-8 1 0 ns/op\ngoos:\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := results.Parse("fuzz", []byte(text))
@@ -223,7 +229,8 @@ func FuzzParse(f *testing.F) {
 // names, whose name may have a = of its own.
 func TestSweptGeometry(t *testing.T) {
 	g := results.GeometryOf(
-		map[string]string{keys.Swept: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 a=2048,2,64+8192,4,64", keys.TLB: "64,4,4096"})
+		map[string]string{keys.Swept: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 " +
+			"a=2048,2,64+8192,4,64", keys.TLB: "64,4,4096"})
 	for _, c := range []struct{ name, unit, want string }{
 		{"Traverse/caches=a", "D1-misses/op", "[{sim-caches a=2048,2,64+8192,4,64}]"},
 		{"Traverse/caches=aa", "D1-misses/op", "[{sim-caches aa=512,2,64+8192,4,64}]"},

@@ -66,7 +66,8 @@ func TestClassesByDefinition(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		l := Level{Geometry: randomSmall(r), NoWriteAllocate: seed%2 == 0, WriteThrough: r.IntN(2) == 0}
+		l := Level{Geometry: randomSmall(r), NoWriteAllocate: seed%2 == 0,
+			WriteThrough: r.IntN(2) == 0}
 		h, err := NewHierarchy(Config{Levels: []Level{l}, Observe: "classes"})
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +81,8 @@ func TestClassesByDefinition(t *testing.T) {
 		}
 		got := h.Levels()[0]
 		if [3]uint64{got.Compulsory, got.Capacity, got.Conflict} != want.counts {
-			t.Fatalf("seed %d, %v: %d compulsory, %d capacity, %d conflict, want %d", seed, l, got.Compulsory, got.Capacity, got.Conflict, want.counts)
+			t.Fatalf("seed %d, %v: %d compulsory, %d capacity, %d conflict, want %d", seed, l,
+				got.Compulsory, got.Capacity, got.Conflict, want.counts)
 		}
 		if got.Compulsory+got.Capacity+got.Conflict != got.Misses() {
 			t.Fatalf("seed %d: the classes of %+v do not add up", seed, got)

@@ -41,7 +41,8 @@ func goldens() []golden {
 		{"c", n * n, walk(op(nest.Read, a, 4, 4*n)),
 			[]uint64{16e6, 1e6}, none2, []uint64{16e6, 1e6, 1e6}, none3},
 		{"t", 2 * n * n, walk(op(nest.Read, a, 4*n, 4), op(nest.Write, b, 4, 4*n)),
-			[]uint64{17e6, 2e6}, []uint64{15999752, 734444}, []uint64{17e6, 2e6, 2e6}, []uint64{15999752, 991743, 731875}},
+			[]uint64{17e6, 2e6}, []uint64{15999752, 734444}, []uint64{17e6, 2e6, 2e6},
+			[]uint64{15999752, 991743, 731875}},
 		{"u", 16e6, uniform,
 			[]uint64{15992161, 8167516}, none2, []uint64{15992161, 15749972, 8167517}, none3},
 	}
@@ -88,23 +89,26 @@ func TestGoldenMisses(t *testing.T) {
 			if backs && g.backs2[0] == 0 && g.name != "r" {
 				continue // reads write nothing back: one of them shows it
 			}
-			for levels, want := range map[int][2][]uint64{2: {g.misses2, g.backs2}, 3: {g.misses3, g.backs3}} {
-				t.Run(fmt.Sprintf("%s/levels=%d/writebacks=%v", g.name, levels, backs), func(t *testing.T) {
-					t.Parallel()
-					c := goldenConfig(t, levels)
-					c.WriteBacks = backs
-					h := newHierarchy(t, c)
-					simcache.LookUp(h)
-					g.run(t, h)
-					for i, l := range h.Levels() {
-						if l.Misses() != want[0][i] {
-							t.Errorf("%s: %d misses, want %d", l.Name, l.Misses(), want[0][i])
+			for levels, want := range map[int][2][]uint64{2: {g.misses2, g.backs2},
+				3: {g.misses3, g.backs3}} {
+				t.Run(fmt.Sprintf("%s/levels=%d/writebacks=%v", g.name, levels, backs),
+					func(t *testing.T) {
+						t.Parallel()
+						c := goldenConfig(t, levels)
+						c.WriteBacks = backs
+						h := newHierarchy(t, c)
+						simcache.LookUp(h)
+						g.run(t, h)
+						for i, l := range h.Levels() {
+							if l.Misses() != want[0][i] {
+								t.Errorf("%s: %d misses, want %d", l.Name, l.Misses(), want[0][i])
+							}
+							if backs && (l.WriteBacks != want[1][i] || l.BytesOut != 64*want[1][i] ||
+								l.BytesIn != 64*want[0][i]) {
+								t.Errorf("%s: %+v, want %d write-backs", l.Name, l, want[1][i])
+							}
 						}
-						if backs && (l.WriteBacks != want[1][i] || l.BytesOut != 64*want[1][i] || l.BytesIn != 64*want[0][i]) {
-							t.Errorf("%s: %+v, want %d write-backs", l.Name, l, want[1][i])
-						}
-					}
-				})
+					})
 			}
 		}
 	}
@@ -116,11 +120,12 @@ func BenchmarkSimulate(b *testing.B) {
 	for _, levels := range []int{2, 3} {
 		for _, backs := range []bool{false, true} {
 			for _, g := range goldens() {
-				b.Run(fmt.Sprintf("levels=%d/writebacks=%v/trace=%s", levels, backs, g.name), func(b *testing.B) {
-					c := goldenConfig(b, levels)
-					c.WriteBacks = backs
-					simulate(b, g, c)
-				})
+				b.Run(fmt.Sprintf("levels=%d/writebacks=%v/trace=%s", levels, backs, g.name),
+					func(b *testing.B) {
+						c := goldenConfig(b, levels)
+						c.WriteBacks = backs
+						simulate(b, g, c)
+					})
 			}
 		}
 	}
@@ -136,11 +141,13 @@ func BenchmarkCachegrind(b *testing.B) {
 		}
 	}
 	program := filepath.Join(b.TempDir(), "loops")
-	if out, err := exec.Command("gcc", "-O2", "-o", program, "testdata/loops.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-o", program,
+		"testdata/loops.c").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
 	run := func(b *testing.B, loop string) time.Duration {
-		cmd := exec.Command("valgrind", "--tool=cachegrind", "--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64",
+		cmd := exec.Command("valgrind", "--tool=cachegrind", "--cache-sim=yes", "--I1=32768,8,64",
+			"--D1=32768,8,64", "--LL=33554432,16,64",
 			"--cachegrind-out-file=/dev/null", program, loop)
 		_ = cmd.Run() // its exit status is the loop's result
 		if !cmd.ProcessState.Exited() {
@@ -174,7 +181,8 @@ func BenchmarkCores(b *testing.B) {
 
 // BenchmarkObserve is a chain that is observed.
 func BenchmarkObserve(b *testing.B) {
-	for name, observe := range map[string]string{"sets": "sets", "classes": "classes", "bytes": "bytes"} {
+	for name, observe := range map[string]string{"sets": "sets", "classes": "classes",
+		"bytes": "bytes"} {
 		for _, g := range goldens()[:3] {
 			b.Run(fmt.Sprintf("observe=%s/trace=%s", name, g.name), func(b *testing.B) {
 				c := goldenConfig(b, 2)

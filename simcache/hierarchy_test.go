@@ -57,7 +57,8 @@ func drawCaches(d enginetest.Draw) (d1, ll Geometry) {
 func transposed(d enginetest.Draw) nest.Nest {
 	rows, columns, width := 20+d(40), 20+d(40), 4<<d(3)
 	return nest.Nest{Trips: []int{rows, columns}, Operands: []nest.Operand{
-		enginetest.Operand(0, width, columns*width, width), enginetest.Operand(1<<26, width, width, rows*width)}}
+		enginetest.Operand(0, width, columns*width, width),
+		enginetest.Operand(1<<26, width, width, rows*width)}}
 }
 
 // specsOf is the shapes of both levels.
@@ -89,7 +90,8 @@ func same(exact, brute *Hierarchy) string {
 func sameContents(exact, brute *Hierarchy) string {
 	for level, l := range exact.config.Levels {
 		for set := range l.Sets() {
-			if !slices.Equal(exactOf(exact).Contents(nil, level, set), brute.data.(*lookup.Chain).Contents(nil, level, set)) {
+			if !slices.Equal(exactOf(exact).Contents(nil, level, set),
+				brute.data.(*lookup.Chain).Contents(nil, level, set)) {
 				return fmt.Sprintf("contents of set %d of level %d differ", set, level)
 			}
 		}
@@ -207,7 +209,9 @@ func TestSteadyIsTheThirdPass(t *testing.T) {
 // sizes.
 func TestHierarchyOnRealCaches(t *testing.T) {
 	t.Parallel()
-	op := func(place int, strides ...int) nest.Operand { return enginetest.Operand(place, 4, strides...) }
+	op := func(place int, strides ...int) nest.Operand {
+		return enginetest.Operand(place, 4, strides...)
+	}
 	for name, nests := range map[string][]nest.Nest{
 		"rows, then columns": {
 			{Trips: []int{2, 600, 700}, Operands: []nest.Operand{op(8, 0, 2800, 4)}},
@@ -217,9 +221,12 @@ func TestHierarchyOnRealCaches(t *testing.T) {
 			{Trips: []int{512, 512}, Operands: []nest.Operand{op(0, 2048, 4), op(1<<20, 4, 2048)}},
 			{Trips: []int{512, 512}, Operands: []nest.Operand{op(1<<20, 4, 2048), op(0, 2048, 4)}},
 		},
-		"reversed, tiled":  {{Trips: []int{20, 20, 32, 32}, Operands: []nest.Operand{op(1<<24, -128, -128*640, -4, -2560)}}},
-		"a row broadcast":  {{Trips: []int{300, 900}, Operands: []nest.Operand{op(0, 3600, 4), op(1<<24, 0, 4), op(1<<25, 3600, 4)}}},
-		"images, permuted": {{Trips: []int{12, 400, 64}, Operands: []nest.Operand{op(0, 102400, 4, 1600), op(1<<24, 102400, 256, 4)}}},
+		"reversed, tiled": {{Trips: []int{20, 20, 32, 32},
+			Operands: []nest.Operand{op(1<<24, -128, -128*640, -4, -2560)}}},
+		"a row broadcast": {{Trips: []int{300, 900},
+			Operands: []nest.Operand{op(0, 3600, 4), op(1<<24, 0, 4), op(1<<25, 3600, 4)}}},
+		"images, permuted": {{Trips: []int{12, 400, 64},
+			Operands: []nest.Operand{op(0, 102400, 4, 1600), op(1<<24, 102400, 256, 4)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,12 +253,14 @@ func TestHierarchyOnRealCaches(t *testing.T) {
 // have been.
 func TestProverRefusals(t *testing.T) {
 	rows := func(base uint64) nest.Nest {
-		return nest.Nest{Trips: []int{64, 64}, Operands: []nest.Operand{{Base: base, Width: 4, Strides: []int{4, 512}}}}
+		return nest.Nest{Trips: []int{64, 64},
+			Operands: []nest.Operand{{Base: base, Width: 4, Strides: []int{4, 512}}}}
 	}
 	d1, ll := Geometry{1 << 10, 2, 64}, Geometry{1 << 12, 2, 64}
 	exact, brute := hierarchies(t, d1, ll)
 	for _, h := range []*Hierarchy{exact, brute} {
-		for _, base := range []uint64{1 << 62, 1 << 32} { // the second finds blocks that are too large
+		// the second finds blocks that are too large
+		for _, base := range []uint64{1 << 62, 1 << 32} {
 			if _, err := h.Run(rows(base)); err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +289,9 @@ func TestProverRefusals(t *testing.T) {
 func TestFetchBackWidens(t *testing.T) {
 	exact, brute := hierarchies(t, Geometry{1 << 10, 2, 64}, Geometry{1 << 12, 2, 64})
 	for _, h := range []*Hierarchy{exact, brute} {
-		if _, err := h.Run(nest.Nest{Trips: []int{4, 64, 64}, Operands: []nest.Operand{{Base: 1 << 45, Width: 4, Strides: []int{0, 4, 512}}}}); err != nil {
+		if _, err := h.Run(nest.Nest{Trips: []int{4, 64, 64},
+			Operands: []nest.Operand{{Base: 1 << 45, Width: 4,
+				Strides: []int{0, 4, 512}}}}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range uint64(64) {
@@ -298,7 +309,8 @@ func TestFetchBackWidens(t *testing.T) {
 // TestTLBSettlesLater: the TLB has a level more than the data, and so a pass
 // more until all are alike (TestSteadyIsTheThirdPass, with pages for lines).
 func TestTLBSettlesLater(t *testing.T) {
-	c := Config{Levels: []Level{{Geometry: Geometry{1 << 12, 8, 64}}}, TLB: []TLB{{Entries: 10, Ways: 5, Page: 4096}, {Entries: 8, Ways: 8, Page: 4096}}}
+	c := Config{Levels: []Level{{Geometry: Geometry{1 << 12, 8, 64}}},
+		TLB: []TLB{{Entries: 10, Ways: 5, Page: 4096}, {Entries: 8, Ways: 8, Page: 4096}}}
 	other := enginetest.Operand(1<<27, 4, 0)
 	nests := []nest.Nest{
 		{Trips: []int{6}, Operands: []nest.Operand{enginetest.Operand(0, 4, 2*4096), other}},
@@ -336,7 +348,8 @@ func TestSteadyOfThreeLevels(t *testing.T) {
 		var c Config
 		for range 3 {
 			sets, ways := 1<<d(4), 2+d(6)
-			c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: sets * ways * 32, Ways: ways, Line: 32}})
+			c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: sets * ways * 32,
+				Ways: ways, Line: 32}})
 		}
 		h, err := NewHierarchy(c)
 		if err != nil {
@@ -430,9 +443,11 @@ func TestManyLevelsDecide(t *testing.T) {
 					h.Access(kind, addr, 1)
 				}
 			}
-			got, want := fmt.Sprint(exact.Counts(), exact.Levels(), exact.TLBs()), fmt.Sprint(brute.Counts(), brute.Levels(), brute.TLBs())
+			got, want := fmt.Sprint(exact.Counts(), exact.Levels(), exact.TLBs()),
+				fmt.Sprint(brute.Counts(), brute.Levels(), brute.TLBs())
 			if got != want {
-				t.Fatalf("seed %d, %+v, %d passes over %+v:\n%s, want\n%s", seed, c, passes, nests, got, want)
+				t.Fatalf("seed %d, %+v, %d passes over %+v:\n%s, want\n%s", seed, c, passes,
+					nests, got, want)
 			}
 		}
 		if _, n := exact.Work(); n > 0 {
@@ -444,8 +459,10 @@ func TestManyLevelsDecide(t *testing.T) {
 // TestWorkOfTLB: what a TLB looks up is work too. Brute force looks every
 // reference up twice, and of each that is not looked up something was proved.
 func TestWorkOfTLB(t *testing.T) {
-	c := Config{Levels: []Level{{Geometry: Geometry{1 << 15, 8, 64}}}, TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}
-	n := nest.Nest{Trips: []int{64, 500}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4096, 4), enginetest.Operand(1<<30, 4, 2000, 4)}}
+	c := Config{Levels: []Level{{Geometry: Geometry{1 << 15, 8, 64}}},
+		TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}
+	n := nest.Nest{Trips: []int{64, 500}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4096,
+		4), enginetest.Operand(1<<30, 4, 2000, 4)}}
 	for _, brute := range []bool{false, true} {
 		c.Brute = brute
 		h, err := NewHierarchy(c)

@@ -40,20 +40,24 @@ func TestSmallLines(t *testing.T) {
 				sum[r] = sum[r].Add(more)
 			}
 		}
-		if steady, err := SteadyPass(c, []nest.Nest{n}); err != nil || steady != total([][]Counts{countsOf(n, last, len(shapes))}) {
-			t.Fatalf("seed %d, %v, %v: a steady pass is %v (%v), want %v", seed, c.Levels, n, steady, err, last)
+		if steady, err := SteadyPass(c, []nest.Nest{n}); err != nil ||
+			steady != total([][]Counts{countsOf(n, last, len(shapes))}) {
+			t.Fatalf("seed %d, %v, %v: a steady pass is %v (%v), want %v", seed, c.Levels, n,
+				steady, err, last)
 		}
 		threads, err := NewThreads(c, [][]nest.Nest{{n}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, err := threads.RunPasses(passes); err != nil || !slices.Equal(got[0][0], sum) {
-			t.Fatalf("seed %d, %v, %v: a thread counts %v (%v), want %v", seed, c.Levels, n, got, err, sum)
+			t.Fatalf("seed %d, %v, %v: a thread counts %v (%v), want %v", seed, c.Levels, n,
+				got, err, sum)
 		}
 		if c.WriteBacks = true; c.Check() == nil {
 			backs(t, c, n)
 		}
-		for _, how := range []Config{{}, {Brute: true}, {Cores: 3}, {Observe: all}, {Observe: "sets"}} {
+		for _, how := range []Config{{}, {Brute: true}, {Cores: 3}, {Observe: all},
+			{Observe: "sets"}} {
 			how.Levels = c.Levels
 			check := func(what string, count func(*Hierarchy) ([]Counts, error), want []Counts) {
 				h, err := NewHierarchy(how)
@@ -61,7 +65,8 @@ func TestSmallLines(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, err := count(h); err != nil || !slices.Equal(got, want) {
-					t.Fatalf("seed %d, %+v, %v: %s counts %v (%v), want %v", seed, how, n, what, got, err, want)
+					t.Fatalf("seed %d, %+v, %v: %s counts %v (%v), want %v", seed, how, n, what,
+						got, err, want)
 				}
 			}
 			once := countsOf(n, first, len(shapes))
@@ -70,7 +75,9 @@ func TestSmallLines(t *testing.T) {
 				counts, err := h.RunPasses(passes, n)
 				return counts[0], err
 			}, sum)
-			check("RunProgram", func(h *Hierarchy) ([]Counts, error) { return h.RunProgram(1, nest.Sequence(n, n)) },
+			check("RunProgram", func(h *Hierarchy) ([]Counts, error) {
+				return h.RunProgram(1, nest.Sequence(n, n))
+			},
 				append(slices.Clone(once), countsOf(n, runAfter(shapes, n), len(shapes))...))
 		}
 	}

@@ -51,12 +51,15 @@ func TestPassesAreMultiplied(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, want := fmt.Sprintf("%+v %+v %+v", some.Counts(), some.Levels(), some.TLBs()), fmt.Sprintf("%+v %+v %+v", all.Counts(), all.Levels(), all.TLBs())
+		got, want := fmt.Sprintf("%+v %+v %+v", some.Counts(), some.Levels(), some.TLBs()),
+			fmt.Sprintf("%+v %+v %+v", all.Counts(), all.Levels(), all.TLBs())
 		if got != want {
-			t.Fatalf("seed %d, %+v, nests %+v, %d passes:\n%s, want\n%s", seed, c, nests, passes, got, want)
+			t.Fatalf("seed %d, %+v, nests %+v, %d passes:\n%s, want\n%s", seed, c, nests,
+				passes, got, want)
 		}
 		if passes > some.settled() {
-			meet(fmt.Sprintf("passes left out: write-backs %t, observed %t, TLB %t", c.WriteBacks, c.Observe != "", c.TLB != nil), 1)
+			meet(fmt.Sprintf("passes left out: write-backs %t, observed %t, TLB %t", c.WriteBacks,
+				c.Observe != "", c.TLB != nil), 1)
 		}
 	}
 }
@@ -111,7 +114,8 @@ func TestManyPasses(t *testing.T) {
 			t.Errorf("%+v: %+v", c, got)
 		}
 		_, err = newOf(t, c).RunPasses(most+1, nests...)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("passes %d: ", most+1)) || !strings.Contains(err.Error(), fmt.Sprint(most)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("passes %d: ", most+1)) ||
+			!strings.Contains(err.Error(), fmt.Sprint(most)) {
 			t.Errorf("%d passes: %v", most+1, err)
 		}
 	}

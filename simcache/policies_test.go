@@ -242,9 +242,11 @@ func newSlow(c Config) *slow {
 	s := &slow{dirty: c.WriteBacks}
 	for i, l := range c.Levels {
 		seed := l.Seed
-		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{}, classes: c.Observe != "",
+		s.levels = append(s.levels, &slowLevel{Level: l, slots: map[uint64][]slowLine{},
+			classes:  c.Observe != "",
 			policies: map[uint64]slowPolicy{}, random: &seed,
-			counts: LevelCounts{Name: c.name(i), SetMisses: make([]uint64, l.Sets())}, known: map[uint64]bool{}, learned: map[int]*slowStride{}})
+			counts: LevelCounts{Name: c.name(i), SetMisses: make([]uint64, l.Sets())},
+			known:  map[uint64]bool{}, learned: map[int]*slowStride{}})
 	}
 	return s
 }
@@ -617,8 +619,10 @@ func randomConfig(r *rand.Rand) Config {
 		small := []int{32, 32, 1 << r.IntN(6)}[r.IntN(3)]
 		for range 1 + r.IntN(3) {
 			ways := 1 + r.IntN(8)
-			l := Level{Policy: policyNames[r.IntN(len(policyNames))], Seed: r.Uint64(), Inclusion: inclusionNames[pick(3)], WriteThrough: r.IntN(4) == 0,
-				NoWriteAllocate: r.IntN(4) == 0, VictimLines: pick(5), Prefetch: Prefetch{prefetchNames[pick(3)], r.IntN(4)}}
+			l := Level{Policy: policyNames[r.IntN(len(policyNames))], Seed: r.Uint64(),
+				Inclusion: inclusionNames[pick(3)], WriteThrough: r.IntN(4) == 0,
+				NoWriteAllocate: r.IntN(4) == 0, VictimLines: pick(5),
+				Prefetch: Prefetch{prefetchNames[pick(3)], r.IntN(4)}}
 			if l.Policy == "tree-plru" {
 				ways = 1 << r.IntN(4)
 			}
@@ -651,7 +655,8 @@ func plain(r *rand.Rand, c Config) Config {
 		if more != 2 {
 			l.VictimLines = 0
 		}
-		if more != 3 || l.Prefetch.Kind == "stride" { // which tells operands apart, as the model does not
+		// which tells operands apart, as the model does not
+		if more != 3 || l.Prefetch.Kind == "stride" {
 			l.Prefetch = Prefetch{}
 		}
 		if more != 4 {
@@ -664,7 +669,8 @@ func plain(r *rand.Rand, c Config) Config {
 	if first := &c.Levels[0]; c.plain() { // else another engine counts it
 		first.Policy = "fifo"
 	} else if r.IntN(3) == 0 { // more ways than ranks are kept of
-		first.Policy, first.Ways, first.Size = policyNames[r.IntN(len(policyNames))], 32, first.Sets()*32*32
+		first.Policy, first.Ways, first.Size = policyNames[r.IntN(len(policyNames))], 32,
+			first.Sets()*32*32
 	}
 	return c
 }
@@ -733,23 +739,29 @@ func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config) {
 	for i, got := range h.Levels() {
 		want, stores := model.levels[i].result(), h.data.Besides(i).Stores
 		if got.Misses() != model.levels[i].misses {
-			t.Fatalf("seed %d, %s: %d misses, want %d\n%s", seed, got.Name, got.Misses(), model.levels[i].misses, describe(c))
+			t.Fatalf("seed %d, %s: %d misses, want %d\n%s", seed, got.Name, got.Misses(),
+				model.levels[i].misses, describe(c))
 		}
 		if want.Writes != stores {
-			t.Fatalf("seed %d, %s: %d stores passed on to it, want %d", seed, got.Name, stores, want.Writes)
+			t.Fatalf("seed %d, %s: %d stores passed on to it, want %d", seed, got.Name, stores,
+				want.Writes)
 		}
-		want.Reads, want.Writes, want.ReadMisses, want.WriteMisses = got.Reads, got.Writes, got.ReadMisses, got.WriteMisses
+		want.Reads, want.Writes, want.ReadMisses, want.WriteMisses = got.Reads, got.Writes,
+			got.ReadMisses, got.WriteMisses
 		if !c.WriteBacks {
 			want.BytesIn, want.BytesOut = 0, 0
 		}
 		if c.Observe == "" {
-			want.SetMisses, want.Compulsory, want.Capacity, want.Conflict, want.BytesFilled, want.BytesUsed = nil, 0, 0, 0, 0, 0
+			want.SetMisses, want.Compulsory, want.Capacity, want.Conflict, want.BytesFilled,
+				want.BytesUsed = nil, 0, 0, 0, 0, 0
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("seed %d, %s:\n got %+v\nwant %+v\n%s", seed, got.Name, got, want, describe(c))
 		}
-		for what, n := range map[string]uint64{"back": got.WriteBacks, "victim": got.VictimHits, "useful": got.Useful, "useless": got.Useless,
-			"compulsory": got.Compulsory, "capacity": got.Capacity, "conflict": got.Conflict, "passed": stores} {
+		for what, n := range map[string]uint64{"back": got.WriteBacks, "victim": got.VictimHits,
+			"useful": got.Useful, "useless": got.Useless,
+			"compulsory": got.Compulsory, "capacity": got.Capacity, "conflict": got.Conflict,
+			"passed": stores} {
 			meet("policies: "+what, n)
 		}
 	}
@@ -763,7 +775,8 @@ func runWithSlow(t *testing.T, r *rand.Rand, h *Hierarchy, model *slow, span int
 	n := nest.Nest{Trips: []int{1 + r.IntN(3), 1 + r.IntN(4), 1 + r.IntN(16)}}
 	for range 1 + r.IntN(3) {
 		strides := []int{[]int{0, 32, 4 * r.IntN(span)}[r.IntN(3)], 4 * r.IntN(100), 4 * r.IntN(20)}
-		n.Operands = append(n.Operands, nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: uint64(r.IntN(span)), Width: 1 + r.IntN(8), Strides: strides})
+		n.Operands = append(n.Operands, nest.Operand{Kind: nest.Kind(r.IntN(3)),
+			Base: uint64(r.IntN(span)), Width: 1 + r.IntN(8), Strides: strides})
 	}
 	for op, addr := range n.Accesses() {
 		model.access(n.Operands[op].Kind, addr, uint64(n.Operands[op].Width))
@@ -785,7 +798,8 @@ func describe(c Config) string {
 	text := ""
 	for _, l := range c.Levels {
 		text += fmt.Sprintf("%v %v modulo=%v %v through=%v around=%v victims=%d prefetch=%v\n",
-			l.Geometry, l.Policy, l.Modulo, l.Inclusion, l.WriteThrough, l.NoWriteAllocate, l.VictimLines, l.Prefetch)
+			l.Geometry, l.Policy, l.Modulo, l.Inclusion, l.WriteThrough, l.NoWriteAllocate,
+			l.VictimLines, l.Prefetch)
 	}
 	return text
 }
@@ -805,7 +819,8 @@ func TestPoliciesEqualChain(t *testing.T) {
 			if !c.WriteBacks {
 				line = 32 << r.IntN(3)
 			}
-			c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: max(sets*ways, 2) * line, Ways: ways, Line: line}, Modulo: modulo})
+			c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: max(sets*ways, 2) * line,
+				Ways: ways, Line: line}, Modulo: modulo})
 		}
 		if c.Check() != nil {
 			continue
@@ -822,13 +837,15 @@ func TestPoliciesEqualChain(t *testing.T) {
 		for range 5 {
 			n := nest.Nest{Trips: []int{1 + r.IntN(9), 1 + r.IntN(40)}}
 			for range 1 + r.IntN(3) {
-				n.Operands = append(n.Operands, nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<20 + uint64(r.IntN(1000)), Width: 1 + r.IntN(32),
+				n.Operands = append(n.Operands, nest.Operand{Kind: nest.Kind(r.IntN(3)),
+					Base: 1<<20 + uint64(r.IntN(1000)), Width: 1 + r.IntN(32),
 					Strides: []int{r.IntN(900) - 200, r.IntN(300) - 100}})
 			}
 			a, errA := chain.Run(n)
 			b, errB := observed.Run(n)
 			if errA != nil || errB != nil || !slices.Equal(a, b) {
-				t.Fatalf("seed %d: %v and %v, %v and %v\n%s%+v", seed, a, b, errA, errB, describe(c), n)
+				t.Fatalf("seed %d: %v and %v, %v and %v\n%s%+v", seed, a, b, errA, errB,
+					describe(c), n)
 			}
 			for i, got := range chain.Levels() {
 				want := observed.Levels()[i]
@@ -837,19 +854,21 @@ func TestPoliciesEqualChain(t *testing.T) {
 					lookups += n
 				}
 				if lookups < want.Misses() {
-					t.Fatalf("seed %d: %d misses in all sets, %d in all", seed, lookups, want.Misses())
+					t.Fatalf("seed %d: %d misses in all sets, %d in all", seed, lookups,
+						want.Misses())
 				}
 				want.SetMisses = nil
 				if fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Fatalf("seed %d, %s:\n%+v and\n%+v\n%s", seed, got.Name, got, want, describe(c))
+					t.Fatalf("seed %d, %s:\n%+v and\n%+v\n%s", seed, got.Name, got, want,
+						describe(c))
 				}
 			}
 		}
 	}
 }
 
-// Behind a write-through level the fetch and the store of one reference are one address for
-// a stride prefetcher, and of an inclusive level the prefetcher comes after that of the level before.
+// Behind a write-through level the fetch and the store of one reference are one address for a
+// stride prefetcher, and of an inclusive level the prefetcher comes after that of the level before.
 func TestPrefetchOnceAReference(t *testing.T) {
 	small, large := Geometry{Size: 1024, Ways: 2, Line: 64}, Geometry{Size: 4096, Ways: 4, Line: 64}
 	stride, next := Prefetch{Kind: "stride", Degree: 2}, Prefetch{Kind: "next-line", Degree: 1}
@@ -858,8 +877,10 @@ func TestPrefetchOnceAReference(t *testing.T) {
 		stride       uint64
 		first, below uint64 // prefetches of the levels
 	}{
-		{[]Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Prefetch: stride}}, 4096, 0, 99},
-		{[]Level{{Geometry: small, Prefetch: next}, {Geometry: large, Inclusion: "inclusive", Prefetch: next}}, 4096, 100, 0},
+		{[]Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Prefetch: stride}},
+			4096, 0, 99},
+		{[]Level{{Geometry: small, Prefetch: next},
+			{Geometry: large, Inclusion: "inclusive", Prefetch: next}}, 4096, 100, 0},
 	} {
 		h, err := NewHierarchy(Config{Levels: c.levels})
 		if err != nil {
@@ -869,7 +890,8 @@ func TestPrefetchOnceAReference(t *testing.T) {
 			h.Access(nest.Write, 1<<32+i*c.stride, 4)
 		}
 		if l := h.Levels(); l[0].Prefetches != c.first || l[1].Prefetches != c.below {
-			t.Errorf("%v: %d and %d prefetches, want %d and %d", c.levels, l[0].Prefetches, l[1].Prefetches, c.first, c.below)
+			t.Errorf("%v: %d and %d prefetches, want %d and %d", c.levels, l[0].Prefetches,
+				l[1].Prefetches, c.first, c.below)
 		}
 	}
 }
@@ -878,7 +900,8 @@ func TestPrefetchOnceAReference(t *testing.T) {
 // the line and to keep the store. It is one miss there, but the last level is asked twice too.
 func TestStoreBehindAFetchThatMissed(t *testing.T) {
 	small, large := Geometry{Size: 1024, Ways: 2, Line: 64}, Geometry{Size: 4096, Ways: 4, Line: 64}
-	h, err := NewHierarchy(Config{Levels: []Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Inclusion: "exclusive"}, {Geometry: large}}})
+	h, err := NewHierarchy(Config{Levels: []Level{{Geometry: small, WriteThrough: true},
+		{Geometry: large, Inclusion: "exclusive"}, {Geometry: large}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -894,7 +917,8 @@ func TestStoreBehindAFetchThatMissed(t *testing.T) {
 
 // Each reference crosses into a line that the prefetcher has brought, but for the first of a page.
 func TestNextLineOfCrossingReferences(t *testing.T) {
-	l := Level{Geometry: Geometry{Size: 4096, Ways: 4, Line: 64}, Prefetch: Prefetch{Kind: "next-line", Degree: 1}}
+	l := Level{Geometry: Geometry{Size: 4096, Ways: 4, Line: 64},
+		Prefetch: Prefetch{Kind: "next-line", Degree: 1}}
 	h, err := NewHierarchy(Config{Levels: []Level{l}})
 	if err != nil {
 		t.Fatal(err)
@@ -908,23 +932,32 @@ func TestNextLineOfCrossingReferences(t *testing.T) {
 }
 
 // TestPrefetchesBehindALevel: next-line goes on from the higher line of a reference, in whatever
-// order its lines come; stride goes by the operand's address, also where only a later line of it is asked for.
+// order its lines come; stride goes by the operand's address, also where only a later line of it is
+// asked for.
 func TestPrefetchesBehindALevel(t *testing.T) {
 	next := func(degree int) Prefetch { return Prefetch{"next-line", degree} }
 	first := Geometry{4096, 8, 64}
-	strided := []nest.Operand{{Base: 0x10045f, Width: 1}, {Base: 0x10049f, Width: 1}, {Base: 0x1004df, Width: 1}, {Base: 0x10067f, Width: 4}, {Base: 0x1006bf, Width: 4}}
-	crossing := []nest.Operand{{Base: 0x100000, Width: 4}, {Base: 0x100040, Width: 4}, {Base: 0x1000bc, Width: 8, Kind: nest.Write}}
+	strided := []nest.Operand{{Base: 0x10045f, Width: 1}, {Base: 0x10049f, Width: 1},
+		{Base: 0x1004df, Width: 1}, {Base: 0x10067f, Width: 4}, {Base: 0x1006bf, Width: 4}}
+	crossing := []nest.Operand{{Base: 0x100000, Width: 4}, {Base: 0x100040, Width: 4},
+		{Base: 0x1000bc, Width: 8, Kind: nest.Write}}
 	for name, c := range map[string]struct {
 		levels []Level
 		refs   []nest.Operand
 		want   uint64 // prefetches of LL
 	}{
 		"inclusive": {[]Level{{Geometry: first, WriteThrough: true, Prefetch: next(1)},
-			{Geometry: Geometry{8192, 8, 64}, Inclusion: "inclusive", Prefetch: next(2)}}, crossing, 2},
-		// The fetch leaves the higher line alone in LL, where the passed store misses the lower one.
-		"non-inclusive":         {[]Level{{Geometry: first, WriteThrough: true}, {Geometry: Geometry{64, 1, 64}, NoWriteAllocate: true, Prefetch: next(1)}}, crossing[2:], 1},
-		"stride, inclusive":     {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Inclusion: "inclusive", Prefetch: Prefetch{"stride", 2}}}, strided, 3},
-		"stride, non-inclusive": {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Prefetch: Prefetch{"stride", 2}}}, strided, 3},
+			{Geometry: Geometry{8192, 8, 64}, Inclusion: "inclusive", Prefetch: next(2)}},
+			crossing, 2},
+		// The fetch leaves the higher line alone in LL, where the passed store misses the lower
+		// one.
+		"non-inclusive": {[]Level{{Geometry: first, WriteThrough: true},
+			{Geometry: Geometry{64, 1, 64}, NoWriteAllocate: true, Prefetch: next(1)}},
+			crossing[2:], 1},
+		"stride, inclusive": {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64},
+			Inclusion: "inclusive", Prefetch: Prefetch{"stride", 2}}}, strided, 3},
+		"stride, non-inclusive": {[]Level{{Geometry: first},
+			{Geometry: Geometry{16384, 8, 64}, Prefetch: Prefetch{"stride", 2}}}, strided, 3},
 	} {
 		h, err := NewHierarchy(Config{Levels: c.levels})
 		if err != nil {
@@ -941,8 +974,9 @@ func TestPrefetchesBehindALevel(t *testing.T) {
 
 // TestStoresPastAnExclusiveLevel: it keeps no store that misses, so that each is compulsory again.
 func TestStoresPastAnExclusiveLevel(t *testing.T) {
-	h, err := NewHierarchy(Config{Observe: "classes", Levels: []Level{{Geometry: Geometry{1024, 2, 64}, NoWriteAllocate: true},
-		{Geometry: Geometry{4096, 4, 64}, Inclusion: "exclusive"}}})
+	h, err := NewHierarchy(Config{Observe: "classes",
+		Levels: []Level{{Geometry: Geometry{1024, 2, 64}, NoWriteAllocate: true},
+			{Geometry: Geometry{4096, 4, 64}, Inclusion: "exclusive"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 func programConfig(d enginetest.Draw) Config {
 	var c Config
 	for _, l := range d.ProgramLevels() {
-		c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: l.Sets * l.Ways << l.Shift, Ways: l.Ways, Line: 1 << l.Shift}, Modulo: true})
+		c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: l.Sets * l.Ways << l.Shift,
+			Ways: l.Ways, Line: 1 << l.Shift}, Modulo: true})
 	}
 	if d.One(3) {
 		c.TLB = []TLB{{Entries: 4, Ways: 2, Page: 4096}, {Entries: 8, Ways: 8, Page: 4096}}
@@ -79,13 +80,15 @@ func TestRunProgram(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if i == 2 || i == 3 { // which have write-backs in their order: they are held to each other
+				// which have write-backs in their order: they are held to each other
+				if i == 2 || i == 3 {
 					continue
 				}
 				for r, op := range operands {
 					misses := wanted[r*len(c.Levels):][:len(c.Levels)]
 					if g, w := got[r], countsOfOperand(op, got[r].Refs(), misses); g != w {
-						t.Fatalf("seed %d, hierarchy %d, %d passes, access %d: %+v, want %+v\n%v", seed, i, passes, r, g, w, p)
+						t.Fatalf("seed %d, hierarchy %d, %d passes, access %d: %+v, want %+v\n%v",
+							seed, i, passes, r, g, w, p)
 					}
 				}
 				if visited, rest := h.Work(); i == 0 && rest > visited {
@@ -110,7 +113,8 @@ func TestRunProgram(t *testing.T) {
 func stated(h *Hierarchy) string {
 	text := fmt.Sprintf("%+v", h.Counts())
 	for _, l := range slices.Concat(h.Levels(), h.TLBs()) {
-		text += fmt.Sprintf("\n%s %d %d %d %d %d %d %d", l.Name, l.Reads, l.Writes, l.ReadMisses, l.WriteMisses, l.BytesIn, l.BytesOut, l.WriteBacks)
+		text += fmt.Sprintf("\n%s %d %d %d %d %d %d %d", l.Name, l.Reads, l.Writes, l.ReadMisses,
+			l.WriteMisses, l.BytesIn, l.BytesOut, l.WriteBacks)
 	}
 	return text
 }
@@ -154,7 +158,8 @@ func TestReusesOfPrograms(t *testing.T) {
 	type sum struct{ refs, misses, lines uint64 }
 	for seed := range uint64(enginetest.Cases(600)) {
 		d := enginetest.Random(seed, 52)
-		c := Config{Observe: "classes", Levels: []Level{{Geometry: Geometry{Size: 2048, Ways: 2, Line: 32}}}}
+		c := Config{Observe: "classes", Levels: []Level{{Geometry: Geometry{Size: 2048, Ways: 2,
+			Line: 32}}}}
 		h, err := NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +227,8 @@ func TestReusesOfPrograms(t *testing.T) {
 // TestRunProgramRefuses: too many references for 64 bits, programs that Check refuses.
 func TestRunProgramRefuses(t *testing.T) {
 	loop := func(trips int, body ...nest.Node) *nest.Loop {
-		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(trips)}, Step: 1, Body: body}
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)},
+			To: []nest.Affine{nest.Constant(trips)}, Step: 1, Body: body}
 	}
 	read := nest.Operand{Tensor: "A", Base: 1 << 32, Width: 8}
 	for _, c := range []struct {
@@ -230,15 +236,18 @@ func TestRunProgramRefuses(t *testing.T) {
 		program nest.Program
 		want    string
 	}{
-		{1 << 62, nest.Program{loop(3, read), loop(2, read)}, "passes 4611686018427387904: with 5 references each, 64 bits do not count them"},
+		{1 << 62, nest.Program{loop(3, read), loop(2, read)},
+			"passes 4611686018427387904: with 5 references each, 64 bits do not count them"},
 		{-1, nest.Program{loop(3, read), read}, "passes -1"},
 		{1, nest.Program{&nest.Loop{Name: "i"}}, "loop i"},
 	} {
-		h, err := NewHierarchy(Config{Levels: TwoLevels(Geometry{32768, 8, 64}, Geometry{1 << 20, 16, 64})})
+		h, err := NewHierarchy(Config{Levels: TwoLevels(Geometry{32768, 8, 64},
+			Geometry{1 << 20, 16, 64})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.RunProgram(c.passes, c.program); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := h.RunProgram(c.passes, c.program); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

@@ -11,12 +11,17 @@ import (
 // TestProgress: what counts a program says how far it is, up to the end, and counts the same.
 func TestProgress(t *testing.T) {
 	i := nest.Variable(0)
-	p := nest.Program{&nest.Loop{Name: "i", From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(300)}, Step: 1, Body: []nest.Node{
-		&nest.Loop{Name: "j", From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{i}, Step: 1, Body: []nest.Node{
-			nest.Operand{Tensor: "a", Base: 1 << 20, Width: 8, Strides: []int{8, 4096}}, nest.Operand{Tensor: "b", Kind: nest.Write, Base: 1 << 30, Width: 8, Strides: []int{0, 8}},
-		}},
-	}}}
-	config := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"), geometry(t, "8192,4,64"))}
+	p := nest.Program{&nest.Loop{Name: "i", From: []nest.Affine{nest.Constant(0)},
+		To: []nest.Affine{nest.Constant(300)}, Step: 1, Body: []nest.Node{
+			&nest.Loop{Name: "j", From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{i}, Step: 1,
+				Body: []nest.Node{
+					nest.Operand{Tensor: "a", Base: 1 << 20, Width: 8, Strides: []int{8, 4096}},
+					nest.Operand{Tensor: "b", Kind: nest.Write, Base: 1 << 30, Width: 8,
+						Strides: []int{0, 8}},
+				}},
+		}}}
+	config := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"),
+		geometry(t, "8192,4,64"))}
 	want, err := counted(t, config, p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +38,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func counted(t *testing.T, c simcache.Config, p nest.Program, tell func(float64)) ([]simcache.Counts, error) {
+func counted(t *testing.T, c simcache.Config, p nest.Program,
+	tell func(float64)) ([]simcache.Counts, error) {
 	t.Helper()
 	h, err := simcache.NewHierarchy(c)
 	if err != nil {

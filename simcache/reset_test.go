@@ -38,7 +38,9 @@ func TestReset(t *testing.T) {
 					if r.IntN(4) == 0 {
 						base += 1 << 60 // of which tags are wide
 					}
-					n.Operands = append(n.Operands, nest.Operand{Tensor: "x", Kind: nest.Kind(r.IntN(2)), Base: base, Width: 4, Strides: []int{4 * r.IntN(300), 4 * r.IntN(40)}})
+					n.Operands = append(n.Operands,
+						nest.Operand{Tensor: "x", Kind: nest.Kind(r.IntN(2)), Base: base, Width: 4,
+							Strides: []int{4 * r.IntN(300), 4 * r.IntN(40)}})
 				}
 				for _, h := range []*simcache.Hierarchy{fresh, kept} {
 					h.Access(nest.Read, uint64(n.Trips[0]), 4)

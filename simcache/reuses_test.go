@@ -42,7 +42,8 @@ func TestReusesByDefinition(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(enginetest.Cases(400)) {
 		r := rand.New(rand.NewPCG(seed, 12))
-		c := Config{Observe: "classes", Levels: []Level{{Geometry: randomSmall(r), NoWriteAllocate: r.IntN(4) == 0}, {Geometry: randomSmall(r)}}}
+		c := Config{Observe: "classes", Levels: []Level{{Geometry: randomSmall(r),
+			NoWriteAllocate: r.IntN(4) == 0}, {Geometry: randomSmall(r)}}}
 		if r.IntN(3) == 0 {
 			c.Levels[1].Line, c.Levels[1].Size = 64, 2*c.Levels[1].Size
 		}
@@ -66,7 +67,8 @@ func TestReusesByDefinition(t *testing.T) {
 				got[fmt.Sprint(r.Nest, r.Operand, r.Since, r.Loop)] = r
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want[level]) {
-				t.Fatalf("seed %d, level %d, %d passes over %+v:\n got %+v\nwant %+v", seed, level, passes, nests, got, want[level])
+				t.Fatalf("seed %d, level %d, %d passes over %+v:\n got %+v\nwant %+v", seed, level,
+					passes, nests, got, want[level])
 			}
 		}
 	}
@@ -80,9 +82,11 @@ func randomLoops(r *rand.Rand) nest.Nest {
 		n.Trips = append(n.Trips, 1+r.IntN(7))
 	}
 	for range 1 + r.IntN(3) {
-		op := nest.Operand{Tensor: "x", Kind: nest.Kind(r.IntN(3)), Base: 1<<16 + uint64(r.IntN(400)), Width: 1 + r.IntN(16)}
+		op := nest.Operand{Tensor: "x", Kind: nest.Kind(r.IntN(3)),
+			Base: 1<<16 + uint64(r.IntN(400)), Width: 1 + r.IntN(16)}
 		for range n.Trips {
-			op.Strides = append(op.Strides, []int{0, 4, -4, 8, 32, 64, r.IntN(300) - 150}[r.IntN(7)])
+			op.Strides = append(op.Strides, []int{0, 4, -4, 8, 32, 64,
+				r.IntN(300) - 150}[r.IntN(7)])
 		}
 		n.Operands = append(n.Operands, op)
 	}
@@ -102,7 +106,8 @@ type diary struct {
 func definedReuses(levels []Level, nests []nest.Nest, passes int) []map[string]Reuse {
 	d := &diary{last: map[uint64]*place{}, after: map[uint64]int{}}
 	for _, l := range levels {
-		d.caches = append(d.caches, &defined{Level: l, sets: map[uint64][]uint64{}, ever: map[uint64]bool{}})
+		d.caches = append(d.caches, &defined{Level: l, sets: map[uint64][]uint64{},
+			ever: map[uint64]bool{}})
 		d.counts = append(d.counts, map[string]Reuse{})
 	}
 	var different []string

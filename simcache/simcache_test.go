@@ -23,7 +23,8 @@ type plain struct {
 func newPlain(d1, ll simcache.Geometry) *plain {
 	var levels []engine.Level
 	for _, g := range []simcache.Geometry{d1, ll} {
-		levels = append(levels, engine.Level{Sets: g.Sets(), Ways: g.Ways, Shift: uint(bits.TrailingZeros(uint(g.Line)))})
+		levels = append(levels, engine.Level{Sets: g.Sets(), Ways: g.Ways,
+			Shift: uint(bits.TrailingZeros(uint(g.Line)))})
 	}
 	return &plain{caches: reference.New(levels)}
 }
@@ -126,24 +127,28 @@ func TestSteady(t *testing.T) {
 	}{
 		"any": {600, func(r *rand.Rand) (d1, ll simcache.Geometry, n nest.Nest) {
 			line := 32 << r.IntN(2)
-			return randomCache(r, line), randomCache(r, line), enginetest.Draw(r.IntN).Straddling(line, 3000)
+			return randomCache(r, line), randomCache(r, line),
+				enginetest.Draw(r.IntN).Straddling(line, 3000)
 		}},
 		// The second level misses less in the third pass than in the second, down to nothing.
 		"few lines": {5000, func(r *rand.Rand) (d1, ll simcache.Geometry, n nest.Nest) {
 			few := func() simcache.Geometry {
 				sets, ways := 1<<r.IntN(3), 1+r.IntN(3)
-				return simcache.Geometry{Size: max(sets*ways, 2) * 32, Ways: max(ways, 2/sets), Line: 32}
+				return simcache.Geometry{Size: max(sets*ways, 2) * 32,
+					Ways: max(ways, 2/sets), Line: 32}
 			}
 			return few(), few(), nest.Nest{Trips: []int{1 + r.IntN(6)}, Operands: []nest.Operand{
-				{Base: 1024 + uint64(32*r.IntN(12)), Width: 4, Strides: []int{32 * (r.IntN(5) - 2)}}}}
+				{Base: 1024 + uint64(32*r.IntN(12)), Width: 4,
+					Strides: []int{32 * (r.IntN(5) - 2)}}}}
 		}},
 		// The second level has room for all that is touched, for all but some, or next to none, and
 		// is not simulated in the first case. Operands share lines.
 		"room": {5000, func(r *rand.Rand) (d1, ll simcache.Geometry, n nest.Nest) {
 			n = nest.Nest{Trips: []int{r.IntN(4), 1 + r.IntN(4)}}
 			for range 1 + r.IntN(3) {
-				n.Operands = append(n.Operands, nest.Operand{Base: 4096 + uint64(r.IntN(500)), Width: 8,
-					Kind: nest.Kind(r.IntN(2)), Strides: []int{r.IntN(400) - 200, 8 * r.IntN(5)}})
+				n.Operands = append(n.Operands,
+					nest.Operand{Base: 4096 + uint64(r.IntN(500)), Width: 8,
+						Kind: nest.Kind(r.IntN(2)), Strides: []int{r.IntN(400) - 200, 8 * r.IntN(5)}})
 			}
 			ways := 1 + r.IntN(6)
 			return simcache.Geometry{Size: 64, Ways: 1 + r.IntN(2), Line: 32},
@@ -167,9 +172,11 @@ func TestSteady(t *testing.T) {
 				}
 				pass = append(pass, model.counts.Sub(before))
 			}
-			got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests)
+			got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)},
+				nests)
 			if err != nil || got != pass[2] || got != pass[3] || got != pass[4] {
-				t.Fatalf("%s, seed %d, %v, %v: steady %+v (%v), passes are %+v", name, seed, ll, nests, got, err, pass)
+				t.Fatalf("%s, seed %d, %v, %v: steady %+v (%v), passes are %+v", name, seed, ll,
+					nests, got, err, pass)
 			}
 		}
 	}
@@ -186,8 +193,11 @@ func TestPageLevels(t *testing.T) {
 			ways := 1 + r.IntN(3)
 			tlb = append(tlb, simcache.TLB{Entries: ways * (2 + r.IntN(4)), Ways: ways, Page: 4096})
 		}
-		nests := []nest.Nest{enginetest.Draw(r.IntN).Straddling(4096, 3000), enginetest.Draw(r.IntN).Straddling(4096, 3000)}
-		beside, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1 << 20, Ways: 4, Line: 4096}}}, TLB: tlb, Brute: true})
+		nests := []nest.Nest{enginetest.Draw(r.IntN).Straddling(4096, 3000),
+			enginetest.Draw(r.IntN).Straddling(4096, 3000)}
+		beside, err := simcache.NewHierarchy(
+			simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1 << 20,
+				Ways: 4, Line: 4096}}}, TLB: tlb, Brute: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,8 +260,10 @@ func TestArticle(t *testing.T) {
 		trips, strides []int
 		want           simcache.Counts
 	}{
-		{[]int{10, 4000, 1000}, []int{0, 16000, 16}, simcache.Counts{Dr: 40e6, D1mr: 10e6, DLmr: 10e6}},
-		{[]int{10, 1000, 4000}, []int{0, 16, 16000}, simcache.Counts{Dr: 40e6, D1mr: 40e6, DLmr: 10e6}},
+		{[]int{10, 4000, 1000}, []int{0, 16000, 16},
+			simcache.Counts{Dr: 40e6, D1mr: 10e6, DLmr: 10e6}},
+		{[]int{10, 1000, 4000}, []int{0, 16, 16000},
+			simcache.Counts{Dr: 40e6, D1mr: 40e6, DLmr: 10e6}},
 	} {
 		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "37748736,18,64"))
 		_, err := h.Run(nest.Nest{Trips: c.trips, Operands: []nest.Operand{
@@ -273,13 +285,20 @@ func TestNestRefusals(t *testing.T) {
 		return nest.Nest{Trips: []int{10}, Operands: []nest.Operand{o}}
 	}
 	for want, n := range map[string]nest.Nest{
-		"loop 0 has -1 trips":                     {Trips: []int{-1}, Operands: []nest.Operand{op}},
-		"more accesses than":                      {Trips: []int{1 << 62, 4}},
-		"1 strides for 2 loops":                   {Trips: []int{1, 1}, Operands: []nest.Operand{op}},
-		"width 0 is not":                          with(func(o *nest.Operand) { o.Width = 0 }),
-		"leaves the address":                      with(func(o *nest.Operand) { o.Strides = []int{-1 << 40} }),
-		"base 0xffffffffffffffe":                  with(func(o *nest.Operand) { o.Base = 1<<64 - 32 }),
-		"access of a at 0x100000000 with strides": with(func(o *nest.Operand) { o.Strides = []int{1 << 62} }),
+		"loop 0 has -1 trips": {Trips: []int{-1}, Operands: []nest.Operand{op}},
+		"more accesses than":  {Trips: []int{1 << 62, 4}},
+		"1 strides for 2 loops": {Trips: []int{1, 1},
+			Operands: []nest.Operand{op}},
+		"width 0 is not": with(func(o *nest.Operand) { o.Width = 0 }),
+		"leaves the address": with(func(o *nest.Operand) {
+			o.Strides = []int{-1 << 40}
+		}),
+		"base 0xffffffffffffffe": with(func(o *nest.Operand) {
+			o.Base = 1<<64 - 32
+		}),
+		"access of a at 0x100000000 with strides": with(func(o *nest.Operand) {
+			o.Strides = []int{1 << 62}
+		}),
 	} {
 		h := hierarchy(t, geometry(t, "1024,2,64"), geometry(t, "4096,2,64"))
 		if _, err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {
@@ -292,15 +311,19 @@ func TestNestRefusals(t *testing.T) {
 }
 
 func TestGeometry(t *testing.T) {
-	if got, want := geometry(t, "1.25MiB,10,64B"), (simcache.Geometry{Size: 1310720, Ways: 10, Line: 64}); got != want {
+	if got, want := geometry(t, "1.25MiB,10,64B"),
+		(simcache.Geometry{Size: 1310720, Ways: 10, Line: 64}); got != want {
 		t.Errorf("1.25MiB,10,64B is %v, want %v", got, want)
 	}
 	for text, want := range map[string]string{
-		"1000,8,64":     "size 1000 is not a multiple of 512",
-		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two (with associativity 2 and lines of 64 B, 512 or 1024 B would do)",
-		"32768,8,48":    "is not a power of two, and line size 48 is none, either",
-		"8,32768,64":    "set count 0 (size/line/associativity) is not a power of two (32768 ways of 64 B are 2097152 B, and the size, which comes first, is 8)",
-		"1000,2,16":     "set count 31 (size/line/associativity) is not a power of two (with associativity 2 and lines of 16 B, 512 or 1024 B would do)",
+		"1000,8,64": "size 1000 is not a multiple of 512",
+		"1000,2,64": "set count 7 (size/line/associativity) is not a power of two (with " +
+			"associativity 2 and lines of 64 B, 512 or 1024 B would do)",
+		"32768,8,48": "is not a power of two, and line size 48 is none, either",
+		"8,32768,64": "set count 0 (size/line/associativity) is not a power of two (32768 " +
+			"ways of 64 B are 2097152 B, and the size, which comes first, is 8)",
+		"1000,2,16": "set count 31 (size/line/associativity) is not a power of two (with " +
+			"associativity 2 and lines of 16 B, 512 or 1024 B would do)",
 		"4608,1,36":     "line size 36 is not a power of two",
 		"8,1,16":        "set count 0",
 		"1024,1,0":      `line size "0": want size`,
@@ -312,7 +335,8 @@ func TestGeometry(t *testing.T) {
 		"32KiB,8B,64":   `associativity "8B": want size`,
 		"32768,1024,64": "set count 0",
 	} {
-		if _, err := simcache.ParseGeometry(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := simcache.ParseGeometry(text); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
 	}
@@ -331,7 +355,8 @@ func TestString(t *testing.T) {
 }
 
 func FuzzParseGeometry(f *testing.F) {
-	for _, seed := range []string{"32768,8,64", "1000,2,64", "0,0,0", "9223372036854775807,1,64", ",,"} {
+	for _, seed := range []string{"32768,8,64", "1000,2,64", "0,0,0",
+		"9223372036854775807,1,64", ",,"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -347,12 +372,16 @@ func FuzzParseGeometry(f *testing.F) {
 
 // TestNoAllocation: once warm, an access allocates nothing in either engine.
 func TestNoAllocation(t *testing.T) {
-	plain := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"), geometry(t, "8192,4,64"))}
-	deep := simcache.Config{WriteBacks: true, Observe: "sets,bytes", TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}}, Levels: []simcache.Level{
-		{Geometry: geometry(t, "1024,2,64"), Policy: "tree-plru", VictimLines: 2, Prefetch: simcache.Prefetch{Kind: "stride", Degree: 2}},
-		{Geometry: geometry(t, "4096,4,64"), Inclusion: "exclusive"},
-		{Geometry: geometry(t, "16384,4,64"), Policy: "srrip", Prefetch: simcache.Prefetch{Kind: "next-line"}},
-	}}
+	plain := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"),
+		geometry(t, "8192,4,64"))}
+	deep := simcache.Config{WriteBacks: true, Observe: "sets,bytes",
+		TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}}, Levels: []simcache.Level{
+			{Geometry: geometry(t, "1024,2,64"), Policy: "tree-plru", VictimLines: 2,
+				Prefetch: simcache.Prefetch{Kind: "stride", Degree: 2}},
+			{Geometry: geometry(t, "4096,4,64"), Inclusion: "exclusive"},
+			{Geometry: geometry(t, "16384,4,64"), Policy: "srrip",
+				Prefetch: simcache.Prefetch{Kind: "next-line"}},
+		}}
 	for name, c := range map[string]simcache.Config{"plain": plain, "deep": deep} {
 		h := newHierarchy(t, c)
 		i := 0

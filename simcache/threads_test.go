@@ -64,7 +64,8 @@ func TestThreadsPasses(t *testing.T) {
 			if last = all.Counts().Sub(before); passes > 0 {
 				if passes--; passes == 0 {
 					walked = all.Counts()
-					if got, want := fmt.Sprintf("%+v", some.Levels()), fmt.Sprintf("%+v", all.Levels()); got != want || some.Counts() != walked {
+					if got, want := fmt.Sprintf("%+v", some.Levels()),
+						fmt.Sprintf("%+v", all.Levels()); got != want || some.Counts() != walked {
 						t.Fatalf("seed %d, %+v, %v: %v, want %v", seed, c, threads, got, want)
 					}
 				}
@@ -79,11 +80,13 @@ func TestThreadsPasses(t *testing.T) {
 		}
 		steady, err := steadyThreads(c, threads)
 		if err != nil || steady != last {
-			t.Fatalf("seed %d, %+v, %v: %+v steady, %v, want %+v", seed, c, threads, steady, err, last)
+			t.Fatalf("seed %d, %+v, %v: %+v steady, %v, want %+v", seed, c, threads,
+				steady, err, last)
 		}
 		if c.Holds(slices.Concat(threads...)...) {
 			if meet("threads: a level holds all", 1); len(c.Levels) > 1 && steady.LLMisses() > 0 {
-				t.Fatalf("seed %d, %+v, %v: %d misses of what holds all", seed, c, threads, steady.LLMisses())
+				t.Fatalf("seed %d, %+v, %v: %d misses of what holds all", seed, c, threads,
+					steady.LLMisses())
 			}
 		}
 	}
@@ -132,7 +135,8 @@ func TestThreadsAlone(t *testing.T) {
 func TestSharedBy(t *testing.T) {
 	g := Geometry{1 << 10, 2, 64}
 	c := Config{Levels: []Level{{Geometry: g}, {Geometry: g}, {Geometry: g}}}
-	if c.sharedBy(0) != 1 || c.sharedBy(1) != 1 || c.sharedBy(2) < 1<<30 || !c.Shares(2) || c.Shares(1) || c.Shares(0) {
+	if c.sharedBy(0) != 1 || c.sharedBy(1) != 1 || c.sharedBy(2) < 1<<30 || !c.Shares(2) ||
+		c.Shares(1) || c.Shares(0) {
 		t.Error("the last of three levels alone is not everybody's")
 	}
 	if one := (Config{Levels: c.Levels[:1]}); one.Shares(2) {
@@ -149,7 +153,9 @@ func TestSharedBy(t *testing.T) {
 		change func(c *Config)
 		want   string
 	}{
-		{func(c *Config) { c.Levels[0].SharedBy = 2 }, "D1 1024,2,64: shared by 2 cores: each core has a first level of its own"},
+		{func(c *Config) {
+			c.Levels[0].SharedBy = 2
+		}, "D1 1024,2,64: shared by 2 cores: each core has a first level of its own"},
 		{func(c *Config) { c.Levels[1].SharedBy = -1 }, "L2 1024,2,64: shared by -1 cores"},
 		{func(c *Config) { c.WriteBacks = true }, "threads share levels that are LRU"},
 		{func(c *Config) { c.ZeroTags = true }, "threads share levels that are LRU"},
@@ -166,7 +172,8 @@ func TestSharedBy(t *testing.T) {
 	if _, err := NewThreads(c, [][]nest.Nest{{none}}); err == nil {
 		t.Error("an operand of no width is taken")
 	}
-	s := newThreads(t, c, [][]nest.Nest{{{Trips: []int{1 << 40}, Operands: []nest.Operand{{Width: 1, Strides: []int{0}}}}}})
+	s := newThreads(t, c, [][]nest.Nest{{{Trips: []int{1 << 40},
+		Operands: []nest.Operand{{Width: 1, Strides: []int{0}}}}}})
 	if _, err := s.RunPasses(1 << 40); err == nil {
 		t.Error("2^80 references are counted")
 	}
@@ -178,13 +185,17 @@ func TestHolds(t *testing.T) {
 	for _, at := range []struct {
 		base, bytes int
 		want        bool
-	}{{0, 1 << 10, true}, {0, 1<<10 + 1, false}, {63, 1<<10 - 63, true}, {63, 1<<10 - 62, false}, {64, 1 << 10, true}} {
-		n := nest.Nest{Trips: []int{at.bytes}, Operands: []nest.Operand{{Base: uint64(1<<20 + at.base), Width: 1, Strides: []int{1}}}}
+	}{{0, 1 << 10, true}, {0, 1<<10 + 1, false}, {63, 1<<10 - 63, true}, {63, 1<<10 - 62, false},
+		{64, 1 << 10, true}} {
+		n := nest.Nest{Trips: []int{at.bytes},
+			Operands: []nest.Operand{{Base: uint64(1<<20 + at.base), Width: 1, Strides: []int{1}}}}
 		if got := c.Holds(n); got != at.want {
 			t.Errorf("%d bytes from %d on are held: %t", at.bytes, at.base, got)
 		}
 	}
-	if nothing := (nest.Nest{Trips: []int{0}, Operands: []nest.Operand{{Base: 1 << 20, Width: 1, Strides: []int{1}}}}); !c.Holds() || !c.Holds(nothing) {
+	if nothing := (nest.Nest{Trips: []int{0},
+		Operands: []nest.Operand{{Base: 1 << 20, Width: 1, Strides: []int{1}}}}); !c.Holds() ||
+		!c.Holds(nothing) {
 		t.Error("nothing is not held")
 	}
 	if c.Levels[1].Policy = "fifo"; c.Holds() {

@@ -19,7 +19,8 @@ func TestWriteBacksSettle(t *testing.T) {
 	other := nest.Nest{Trips: []int{1 << 14}, Operands: []nest.Operand{
 		{Kind: nest.Modify, Base: 1<<32 + 4*rows*(rows-4), Width: 4, Strides: []int{4}}}}
 	run := func(brute bool) (levels [2][]LevelCounts, visited uint64) {
-		c := Config{Levels: TwoLevels(Geometry{Size: 32 << 10, Ways: 8, Line: 64}, Geometry{Size: 256 << 10, Ways: 16, Line: 64}), WriteBacks: true, Brute: brute}
+		c := Config{Levels: TwoLevels(Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+			Geometry{Size: 256 << 10, Ways: 16, Line: 64}), WriteBacks: true, Brute: brute}
 		h, err := NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +46,8 @@ func TestWriteBacksSettle(t *testing.T) {
 	}
 }
 
-// TestBytesInWithoutI1: what I1 fetches is brought into LL, and not into D1, whichever engine counts.
+// TestBytesInWithoutI1: what I1 fetches is brought into LL, and not into D1, whichever engine
+// counts.
 func TestBytesInWithoutI1(t *testing.T) {
 	for _, observe := range []string{"", "sets"} {
 		h, err := NewHierarchy(Config{I1: Geometry{1024, 2, 64}, WriteBacks: true, Observe: observe,
@@ -59,7 +61,8 @@ func TestBytesInWithoutI1(t *testing.T) {
 			h.Access(nest.Read, 0x100000, 4)
 		}
 		if l := h.Levels(); l[0].BytesIn != 64 || l[1].BytesIn != 5*64 {
-			t.Errorf("observed %q: %d bytes into D1 and %d into LL, want 64 and 320", observe, l[0].BytesIn, l[1].BytesIn)
+			t.Errorf("observed %q: %d bytes into D1 and %d into LL, want 64 and 320", observe,
+				l[0].BytesIn, l[1].BytesIn)
 		}
 	}
 }

@@ -195,7 +195,8 @@ func TestRanges(t *testing.T) {
 			t.Parallel()
 			path := build(t, command, "ranges.c")
 			for function, want := range map[string][2]int{
-				"small": {300, 300}, "large": {2000, 2000}, "zero": {0, 2000}, "set": {0, 1600}, "copy": {10000, 10000},
+				"small": {300, 300}, "large": {2000, 2000}, "zero": {0, 2000}, "set": {0, 1600},
+				"copy": {10000, 10000},
 			} {
 				r, _ := run(t, path, compiled.Options{Function: function})
 				var got [2]int

@@ -149,21 +149,31 @@ func TestTasks(t *testing.T) {
 		err                 string
 	}{
 		{"void f(int n, double *x) { for (; n; n--) *x++ = n; }", "n=7", "x=7", 7, ""},
-		{"void f(unsigned long n, double (*x)[3]) { while (n--) (*x++)[1] = n; }", "n=7", "x=7", 7, ""},
-		{"typedef struct { int n; double v[4]; } box; void f(box *b) { int i = 0; while (i < b->n) b->v[i++] = 1; }", "b->n=4", "", 9, ""},
-		{"typedef struct { int n; double v[4]; } box; void f(box b, double *x) { int i = 0; while (i < b.n) x[i++] = 1; }", "b.n=3", "x=3", 3, ""},
+		{"void f(unsigned long n, double (*x)[3]) { while (n--) (*x++)[1] = n; }", "n=7",
+			"x=7", 7, ""},
+		{"typedef struct { int n; double v[4]; } box; void f(box *b) { int i = 0; while (i < " +
+			"b->n) b->v[i++] = 1; }", "b->n=4", "", 9, ""},
+		{"typedef struct { int n; double v[4]; } box; void f(box b, double *x) { int i = 0; " +
+			"while (i < b.n) x[i++] = 1; }", "b.n=3", "x=3", 3, ""},
 		{"void f(int n, double **m) { while (n--) m[n][n] = 1; }", "n=5", "m=n][n", 10, ""},
-		{"static void f(int n, double m[n][2 * n]) { int i = 0; while (i < n) { m[i][0] = 1; i++; } } int main(void) { return 1; }", "n=5", "", 5, ""},
-		{"double a[4]; static void f(int k) { a[k] = 1; } int main(void) { f(0); f(1); return 0; }", "", "", 2, ""},
+		{"static void f(int n, double m[n][2 * n]) { int i = 0; while (i < n) { m[i][0] = 1; " +
+			"i++; } } int main(void) { return 1; }", "n=5", "", 5, ""},
+		{"double a[4]; static void f(int k) { a[k] = 1; } int main(void) { f(0); f(1); return 0; }",
+			"", "", 2, ""},
 		{"int n, a[9]; void f(void) { int i = 0; while (i < n) a[i++] = 1; }", "n=6", "", 6, ""},
 		{"void f(int n, double x[]) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
-		{"#define ARGS int n, double *x\nvoid f(ARGS) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
-		{"typedef double *vec; void f(vec x, int n) { while (n--) x[n] = 0; }", "n=4", "x=4", 4, ""},
-		{"void f(double *rows[], int n) { while (n--) rows[n][n] = 0; }", "n=4", "rows=4][4", 8, ""},
-		{"typedef double *vec; void f(vec x) { x[0] = 0; }", "", "", 0, "-D 'x[1000]' if it points"},
+		{"#define ARGS int n, double *x\nvoid f(ARGS) { while (n--) x[n] = 0; }", "n=4",
+			"x=4", 4, ""},
+		{"typedef double *vec; void f(vec x, int n) { while (n--) x[n] = 0; }", "n=4",
+			"x=4", 4, ""},
+		{"void f(double *rows[], int n) { while (n--) rows[n][n] = 0; }", "n=4",
+			"rows=4][4", 8, ""},
+		{"typedef double *vec; void f(vec x) { x[0] = 0; }", "", "", 0,
+			"-D 'x[1000]' if it points"},
 		{"void f(int n, double *x) { while (n--) x[n] = 0; }", "n=4", "", 0, "-D 'x[1000]'"},
 		{"void f(int n, double *x) { while (n--) x[n] = 0; }", "", "x=4", 0, "-D n=1000"},
-		{"void f(int n, double **m) { m[0][n] = 1; }", "n=4", "m=5", 0, "-D 'm[1000]', or 'm[100][100]'"},
+		{"void f(int n, double **m) { m[0][n] = 1; }", "n=4", "m=5", 0,
+			"-D 'm[1000]', or 'm[100][100]'"},
 		{"void f(int n) { }", "n=4", "y=4", 0, "y is no pointer"},
 		{"void g(int n) { }", "n=4", "", 0, "no function f"},
 		{"void f(int n) { nothing; }", "n=4", "", 0, "nothing"},
@@ -197,7 +207,8 @@ func TestTasksOfCPP(t *testing.T) {
 		t.Skip("there is no g++ here")
 	}
 	for _, c := range []struct{ text, err string }{
-		{"void f(double *x, const int &n, int k = 1) { for (int i = n; i; i--) x[i - k] = 0; }", ""},
+		{"void f(double *x, const int &n, int k = 1) { for (int i = n; i; i--) x[i - k] = 0; }",
+			""},
 		{"template <class T> struct s {}; void f(s<int> &x) { }", "x is an object"},
 		{"void f(double *x) { } void f(int n) { }", "f is defined more than once"},
 	} {

@@ -51,7 +51,8 @@ func predict(t testing.TB, s access.Spec) Prediction {
 // caches but for the hashed one, then of the TLB.
 func steady(t interface{ Fatal(...any) }, p access.Pattern) []float64 {
 	var all []float64
-	for _, c := range []simcache.Config{{Levels: cachesOf(typical).simulated()}, {Levels: simcache.PageLevels(typical.TLB)}} {
+	for _, c := range []simcache.Config{{Levels: cachesOf(typical).simulated()},
+		{Levels: simcache.PageLevels(typical.TLB)}} {
 		h, err := simcache.NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)
@@ -79,15 +80,24 @@ func TestCount(t *testing.T) {
 		{Shape: []int{1 << 20}, DType: layouts.Float32},
 		{Shape: []int{1000, 1000}, DType: layouts.Float32, Order: access.Col},
 		{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: access.Col},
-		{Shape: []int{1024, 1040}, DType: layouts.Int32, View: layouts.MustParseChain("narrow(1,0,1024)"), Order: access.Col},
-		{Op: access.Copy, Shape: []int{700, 900}, DType: layouts.Float64, View: layouts.MustParseChain("t()")},
-		{Op: access.Copy, Shape: []int{1024, 512}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Tile: []int{32, 32}},
-		{Op: access.Copy, Shape: []int{8, 32, 50, 50}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")},
-		{Op: access.Copy, Shape: []int{8, 50, 50, 32}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,3,1,2)")},
-		{Op: access.Copy, Shape: []int{4, 100, 50, 25}, DType: layouts.Float32, View: layouts.MustParseChain("permute(3,1,0,2)"), Order: permutation, Tile: []int{16, 16, 4, 25}},
-		{Op: access.Copy, Shape: []int{800, 800}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Kernel: access.Kernel("portable")},
+		{Shape: []int{1024, 1040}, DType: layouts.Int32,
+			View: layouts.MustParseChain("narrow(1,0,1024)"), Order: access.Col},
+		{Op: access.Copy, Shape: []int{700, 900}, DType: layouts.Float64,
+			View: layouts.MustParseChain("t()")},
+		{Op: access.Copy, Shape: []int{1024, 512}, DType: layouts.Float32,
+			View: layouts.MustParseChain("t()"), Tile: []int{32, 32}},
+		{Op: access.Copy, Shape: []int{8, 32, 50, 50}, DType: layouts.Float32,
+			View: layouts.MustParseChain("permute(0,2,3,1)")},
+		{Op: access.Copy, Shape: []int{8, 50, 50, 32}, DType: layouts.Float32,
+			View: layouts.MustParseChain("permute(0,3,1,2)")},
+		{Op: access.Copy, Shape: []int{4, 100, 50, 25}, DType: layouts.Float32,
+			View: layouts.MustParseChain("permute(3,1,0,2)"), Order: permutation,
+			Tile: []int{16, 16, 4, 25}},
+		{Op: access.Copy, Shape: []int{800, 800}, DType: layouts.Float32,
+			View: layouts.MustParseChain("t()"), Kernel: access.Kernel("portable")},
 		{Op: access.Add, Shape: []int{600, 800}, With: []int{600, 1}, DType: layouts.Float32},
-		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: layouts.MustParseChain("permute(3,0,1,2)")},
+		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8,
+			View: layouts.MustParseChain("permute(3,0,1,2)")},
 	} {
 		p := pattern(t, s)
 		tally, _, err := cachesOf(typical).count(p.Nests)
@@ -112,7 +122,8 @@ func TestCount(t *testing.T) {
 		}
 		for i, want := range steady(t, p) {
 			if math.Abs(got[i]-want) > refs/50 {
-				t.Errorf("%s: %v misses (levels 1 and 2, TLB 1 and 2), want %v", s.Name(), got, steady(t, p))
+				t.Errorf("%s: %v misses (levels 1 and 2, TLB 1 and 2), want %v", s.Name(), got,
+					steady(t, p))
 				break
 			}
 		}
@@ -123,7 +134,8 @@ func TestCount(t *testing.T) {
 func TestCountSmall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 60), 2, 3).Draw(t, "shape")
-		s := access.Spec{Op: access.Copy, Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain("transpose(0,1)")}
+		s := access.Spec{Op: access.Copy, Shape: shape, DType: layouts.Float32,
+			View: layouts.MustParseChain("transpose(0,1)")}
 		if rapid.Bool().Draw(t, "tiled") {
 			s.Tile = make([]int, len(shape))
 			for d := range s.Tile {
@@ -163,7 +175,8 @@ func TestMoreMissesCostMore(t *testing.T) {
 		rows, cols := rapid.IntRange(1, 600).Draw(t, "rows"), rapid.IntRange(1, 600).Draw(t, "cols")
 		p, err := access.Spec{Op: access.Copy, Shape: []int{rows, cols}, DType: layouts.Float32,
 			Order: rapid.SampledFrom([]access.Order{access.Row, access.Col}).Draw(t, "order"),
-			View:  layouts.MustParseChain(rapid.SampledFrom([]string{"", "t()", "slice(1,0,600,3)"}).Draw(t, "view"))}.Pattern()
+			View: layouts.MustParseChain(rapid.SampledFrom([]string{"", "t()",
+				"slice(1,0,600,3)"}).Draw(t, "view"))}.Pattern()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,10 +207,12 @@ func TestMoreMissesCostMore(t *testing.T) {
 func TestKnownTruths(t *testing.T) {
 	ns := func(s access.Spec) float64 { return predict(t, s).Ns }
 	sum := func(shape []int, view string, order access.Order) access.Spec {
-		return access.Spec{Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view), Order: order}
+		return access.Spec{Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view),
+			Order: order}
 	}
 	big, padded := []int{4096, 4096}, []int{1024, 1040}
-	transposed := access.Spec{Op: access.Copy, Shape: big, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
+	transposed := access.Spec{Op: access.Copy, Shape: big, DType: layouts.Float32,
+		View: layouts.MustParseChain("t()")}
 	tiled, odd := transposed, transposed
 	tiled.Tile = []int{32, 32}
 	odd.Shape = []int{4000, 4000}
@@ -206,10 +221,15 @@ func TestKnownTruths(t *testing.T) {
 		slow, fast    float64
 		times, atMost float64
 	}{
-		{"columns of a large matrix against rows", ns(sum(big, "", access.Col)), ns(sum(big, "", access.Row)), 10, 60},
-		{"columns a power of two apart against padded ones", ns(sum([]int{1024, 1024}, "", access.Col)), ns(sum(padded, "narrow(1,0,1024)", access.Col)), 2, 8},
+		{"columns of a large matrix against rows", ns(sum(big, "", access.Col)),
+			ns(sum(big, "", access.Row)), 10, 60},
+		{"columns a power of two apart against padded ones",
+			ns(sum([]int{1024, 1024}, "", access.Col)),
+			ns(sum(padded, "narrow(1,0,1024)", access.Col)), 2, 8},
 		{"a transposed copy against one in tiles", ns(transposed), ns(tiled), 1.3, 8},
-		{"every 16th column against all, by element", 16 * ns(sum(big, "slice(1,0,4096,16)", access.Row)), ns(sum(big, "", access.Row)), 4, 16},
+		{"every 16th column against all, by element",
+			16 * ns(sum(big, "slice(1,0,4096,16)", access.Row)),
+			ns(sum(big, "", access.Row)), 4, 16},
 	} {
 		if r := c.slow / c.fast; r < c.times || r > c.atMost {
 			t.Errorf("%s: %.2f times as slow, want %v to %v", c.why, r, c.times, c.atMost)
@@ -220,14 +240,17 @@ func TestKnownTruths(t *testing.T) {
 // TestTensors: the parts of a prediction are its memory, and name the tensor at
 // fault.
 func TestTensors(t *testing.T) {
-	p := predict(t, access.Spec{Op: access.Copy, Shape: []int{4000, 4000}, DType: layouts.Float32, View: layouts.MustParseChain("t()")})
+	p := predict(t, access.Spec{Op: access.Copy, Shape: []int{4000, 4000}, DType: layouts.Float32,
+		View: layouts.MustParseChain("t()")})
 	if len(p.Tensors) != 2 || p.Tensors[0].Name != "x" || p.Tensors[0].Ns() < 5*p.Tensors[1].Ns() {
 		t.Fatalf("%+v", p.Tensors)
 	}
-	if sum := p.Tensors[0].Ns() + p.Tensors[1].Ns(); math.Abs(sum-p.Memory) > 1e-6*sum || p.Ns < max(p.Loop, p.Memory) || p.Ns > p.Loop+p.Memory {
+	if sum := p.Tensors[0].Ns() + p.Tensors[1].Ns(); math.Abs(sum-p.Memory) > 1e-6*sum ||
+		p.Ns < max(p.Loop, p.Memory) || p.Ns > p.Loop+p.Memory {
 		t.Errorf("tensors %v, loop %v, memory %v, in all %v ns", sum, p.Loop, p.Memory, p.Ns)
 	}
-	if x, y := p.Tensors[0], p.Tensors[1]; x.Stride.Far != 1 || y.Stride.Next < .9 || x.Refs != 16e6 || math.Abs(x.Levels[0]-16e6) > 1e5 {
+	if x, y := p.Tensors[0], p.Tensors[1]; x.Stride.Far != 1 || y.Stride.Next < .9 ||
+		x.Refs != 16e6 || math.Abs(x.Levels[0]-16e6) > 1e5 {
 		t.Errorf("x %+v, y %+v", x, y)
 	}
 }
@@ -241,8 +264,11 @@ func TestEveryPattern(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []access.Spec{{Shape: []int{}, DType: layouts.Float32}, {Shape: []int{1, 1}, DType: layouts.Float64},
-		{Shape: []int{1 << 20, 1 << 20}, DType: layouts.Float64, Order: access.Col}, {Op: access.Fill, Shape: []int{1}, DType: layouts.Int8, View: layouts.MustParseChain("expand(5000000)")}} {
+	for _, s := range []access.Spec{{Shape: []int{}, DType: layouts.Float32},
+		{Shape: []int{1, 1}, DType: layouts.Float64},
+		{Shape: []int{1 << 20, 1 << 20}, DType: layouts.Float64, Order: access.Col},
+		{Op: access.Fill, Shape: []int{1}, DType: layouts.Int8,
+			View: layouts.MustParseChain("expand(5000000)")}} {
 		if p := predict(t, s); !(p.Ns > 0) || math.IsInf(p.Ns, 0) {
 			t.Errorf("%+v: %v ns", s, p.Ns)
 		}
@@ -250,7 +276,8 @@ func TestEveryPattern(t *testing.T) {
 	if p := predict(t, access.Spec{Shape: []int{0, 5}, DType: layouts.Float32}); p.Ns != 0 {
 		t.Errorf("nothing takes %v ns", p.Ns)
 	}
-	if _, err := (Model{Times: Generic("as a test")}).Predict(pattern(t, access.Spec{Shape: []int{5}, DType: layouts.Float32})); err == nil {
+	if _, err := (Model{Times: Generic("as a test")}).Predict(pattern(t,
+		access.Spec{Shape: []int{5}, DType: layouts.Float32})); err == nil {
 		t.Error("no caches are no error")
 	}
 }
@@ -263,21 +290,26 @@ func TestAgain(t *testing.T) {
 		want [][]float64 // by tensor and level
 	}{
 		// 4 MiB, which only the third level keeps until the next pass.
-		{access.Spec{Shape: []int{1 << 20}, DType: layouts.Float32}, [][]float64{{65536, 65536, 0}}},
-		{access.Spec{Shape: []int{16 << 20}, DType: layouts.Float32}, [][]float64{{1 << 20, 1 << 20, 1 << 20}}},
+		{access.Spec{Shape: []int{1 << 20}, DType: layouts.Float32},
+			[][]float64{{65536, 65536, 0}}},
+		{access.Spec{Shape: []int{16 << 20}, DType: layouts.Float32},
+			[][]float64{{1 << 20, 1 << 20, 1 << 20}}},
 		// 1.6 MB read 40 times, each time written to 1.6 MB of its own.
-		{access.Spec{Op: access.Copy, Shape: []int{400000}, View: layouts.MustParseChain("expand(40,400000)"), DType: layouts.Float32},
+		{access.Spec{Op: access.Copy, Shape: []int{400000},
+			View: layouts.MustParseChain("expand(40,400000)"), DType: layouts.Float32},
 			[][]float64{{1e6, 1e6, 25000}, {1e6, 1e6, 1e6}}},
 		// Lines of 16 columns, of which the walk takes one after the other: 10,000
 		// rows, whose lines the second level does not keep, and the third does.
-		{access.Spec{Shape: []int{10000, 2064}, View: layouts.MustParseChain("narrow(1,0,1024)"), Order: access.Col, DType: layouts.Float32},
+		{access.Spec{Shape: []int{10000, 2064}, View: layouts.MustParseChain("narrow(1,0,1024)"),
+			Order: access.Col, DType: layouts.Float32},
 			[][]float64{{10.24e6, 10.24e6, 640000}}},
 	} {
 		p := predict(t, c.spec)
 		for k, want := range c.want {
 			for i, n := range p.Tensors[k].Levels {
 				if math.Abs(n-want[i]) > want[i]/50 {
-					t.Errorf("%s: %s misses %.0f, want %.0f", c.spec.Name(), p.Tensors[k].Name, p.Tensors[k].Levels, want)
+					t.Errorf("%s: %s misses %.0f, want %.0f", c.spec.Name(), p.Tensors[k].Name,
+						p.Tensors[k].Levels, want)
 				}
 			}
 		}
@@ -309,12 +341,14 @@ func TestServed(t *testing.T) {
 // whose lines are used up before they are gone.
 func TestWindow(t *testing.T) {
 	for _, view := range []string{"", "permute(1,0,2)"} {
-		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{300, 200, 64}, DType: layouts.Float32, View: layouts.MustParseChain(view), Order: access.Torch})
+		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{300, 200, 64},
+			DType: layouts.Float32, View: layouts.MustParseChain(view), Order: access.Torch})
 		whole, err := generic.Predict(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []Model{{Times: generic.Times, Caches: generic.Caches, Window: 1}, {Times: generic.Times, Caches: generic.Caches, Window: LeastWindow}} {
+		for _, m := range []Model{{Times: generic.Times, Caches: generic.Caches, Window: 1},
+			{Times: generic.Times, Caches: generic.Caches, Window: LeastWindow}} {
 			part, err := m.Predict(p)
 			if err != nil {
 				t.Fatal(err)
@@ -334,7 +368,8 @@ func TestWindow(t *testing.T) {
 			ns[window] = p.Ns
 		}
 		if ns[1] != ns[LeastWindow] || view != "" && ns[16*LeastWindow] == ns[LeastWindow] {
-			t.Errorf("view %q: by windows %v: want those of the least in a smaller one, and others in a wider one", view, ns)
+			t.Errorf("view %q: by windows %v: want those of the least in a smaller one, and "+
+				"others in a wider one", view, ns)
 		}
 	}
 }
@@ -349,8 +384,10 @@ func TestWindowOfPanels(t *testing.T) {
 	least := generic
 	least.Window = LeastWindow
 	for _, shape := range [][]int{{4096, 4096}, {1000, 1000}, {1080, 1920}, {720, 24}, {24, 7200}} {
-		for _, dtype := range []layouts.DType{layouts.Int8, layouts.BFloat16, layouts.Float32, layouts.Float64} {
-			p := pattern(t, access.Spec{Op: access.Copy, Shape: shape, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: access.Kernel(blocks.Name())})
+		for _, dtype := range []layouts.DType{layouts.Int8, layouts.BFloat16, layouts.Float32,
+			layouts.Float64} {
+			p := pattern(t, access.Spec{Op: access.Copy, Shape: shape, DType: dtype,
+				View: layouts.MustParseChain("t()"), Kernel: access.Kernel(blocks.Name())})
 			whole, err := generic.Predict(p)
 			if err != nil {
 				t.Fatal(err)
@@ -360,8 +397,10 @@ func TestWindowOfPanels(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range generic.Caches.Levels {
-				if a, b := whole.Missed(i), part.Missed(i); math.Abs(a-b) > .25*a+.05*float64(p.Bytes)/64 {
-					t.Errorf("%v %v: %v misses of level %d, in the least window %v", shape, dtype, a, i+1, b)
+				if a, b := whole.Missed(i), part.Missed(i); math.Abs(a-b) > .25*a+.05*float64(
+					p.Bytes)/64 {
+					t.Errorf("%v %v: %v misses of level %d, in the least window %v", shape,
+						dtype, a, i+1, b)
 				}
 			}
 		}
@@ -374,7 +413,8 @@ func TestVectors(t *testing.T) {
 	m := Model{Times: generic.Times, Caches: generic.Caches, Vectors: true}
 	loops := map[string]float64{}
 	for _, view := range []string{"", "t()"} {
-		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{32, 32}, DType: layouts.Float32, View: layouts.MustParseChain(view), Order: access.Torch})
+		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{32, 32}, DType: layouts.Float32,
+			View: layouts.MustParseChain(view), Order: access.Torch})
 		plain, err := generic.Predict(p)
 		if err != nil {
 			t.Fatal(err)
@@ -393,19 +433,24 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestSwaps: PyTorch's copy_ of a transposed matrix transposes blocks in a buffer, which takes an element of 1 or
-// 2 bytes longer than one of 4, and is waited for by itself; our own loops are priced as they were measured.
+// TestSwaps: PyTorch's copy_ of a transposed matrix transposes blocks in a buffer, which takes an
+// element of 1 or 2 bytes longer than one of 4, and is waited for by itself; our own loops are
+// priced as they were measured.
 func TestSwaps(t *testing.T) {
 	m := Model{Times: generic.Times, Caches: generic.Caches, Vectors: true}
 	const n = 480 * 480
-	for dtype, each := range map[layouts.DType]float64{layouts.Int8: 1.25, layouts.BFloat16: 1.125, layouts.Float32: .54, layouts.Float64: .71} {
-		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{480, 480}, DType: dtype, View: layouts.MustParseChain("t()"), Order: access.Torch})
+	for dtype, each := range map[layouts.DType]float64{layouts.Int8: 1.25, layouts.BFloat16: 1.125,
+		layouts.Float32: .54, layouts.Float64: .71} {
+		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{480, 480}, DType: dtype,
+			View: layouts.MustParseChain("t()"), Order: access.Torch})
 		compiled, err := m.Predict(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if swaps := n * each; compiled.Loop < swaps || compiled.Loop > 1.5*swaps || compiled.Ns < swaps+.9*compiled.Memory {
-			t.Errorf("%v: a loop of %v ns and %v of memory, %v in all; swaps take %v", dtype, compiled.Loop, compiled.Memory, compiled.Ns, swaps)
+		if swaps := n * each; compiled.Loop < swaps || compiled.Loop > 1.5*swaps ||
+			compiled.Ns < swaps+.9*compiled.Memory {
+			t.Errorf("%v: a loop of %v ns and %v of memory, %v in all; swaps take %v", dtype,
+				compiled.Loop, compiled.Memory, compiled.Ns, swaps)
 		}
 		if own, err := generic.Predict(p); err != nil || generic.swaps(p.Nests[0]) != 0 {
 			t.Errorf("%v: %v, %v", dtype, own, err)
@@ -422,9 +467,11 @@ func TestAddOfOne(t *testing.T) {
 	}
 	for _, dtype := range []layouts.DType{layouts.Float32, layouts.BFloat16, layouts.Float16} {
 		loop := func(op access.Op, inputs int) float64 {
-			s := access.Spec{Op: op, Order: access.Torch, Operands: []access.Value{{Layout: l, DType: dtype, Kind: nest.Write}}}
+			s := access.Spec{Op: op, Order: access.Torch,
+				Operands: []access.Value{{Layout: l, DType: dtype, Kind: nest.Write}}}
 			for range inputs {
-				s.Operands = append(s.Operands, access.Value{Layout: l, DType: dtype, Kind: nest.Read})
+				s.Operands = append(s.Operands,
+					access.Value{Layout: l, DType: dtype, Kind: nest.Read})
 			}
 			prediction, err := generic.Predict(pattern(t, s))
 			if err != nil {
@@ -432,8 +479,10 @@ func TestAddOfOne(t *testing.T) {
 			}
 			return prediction.Loop
 		}
-		if one, copied, two := loop(access.Add, 1), loop(access.Copy, 1), loop(access.Add, 2); one != copied || two <= one {
-			t.Errorf("%v: an addition of one takes %v ns, a copy %v, one of two %v", dtype, one, copied, two)
+		if one, copied, two := loop(access.Add, 1), loop(access.Copy, 1),
+			loop(access.Add, 2); one != copied || two <= one {
+			t.Errorf("%v: an addition of one takes %v ns, a copy %v, one of two %v", dtype, one,
+				copied, two)
 		}
 	}
 }
@@ -448,8 +497,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestChaseWalks: a chase over more pages than a level of the TLB has entries waits at every step for what a miss of that
-// level takes, and over as many for nothing.
+// TestChaseWalks: a chase over more pages than a level of the TLB has entries waits at every step
+// for what a miss of that level takes, and over as many for nothing.
 func TestChaseWalks(t *testing.T) {
 	m := generic
 	for _, c := range []struct {
@@ -469,7 +518,8 @@ func TestChaseWalks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := p.Tensors[0].Walks / float64(c.pages); math.Abs(got-c.ns) > 1e-9 {
-			t.Errorf("a load of %d pages waits %v ns for its translation, want %v", c.pages, got, c.ns)
+			t.Errorf("a load of %d pages waits %v ns for its translation, want %v",
+				c.pages, got, c.ns)
 		}
 	}
 }
@@ -477,18 +527,22 @@ func TestChaseWalks(t *testing.T) {
 // TestMissing: a level serves of what is a little too large for it what the ladder shows.
 func TestMissing(t *testing.T) {
 	m := Model{Times: Generic("in a test"), Caches: simcache.Config{Levels: simcache.TwoLevels(
-		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}}
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+		simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}}
 	m.Times.Hit = 1
-	m.Times.Levels = []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4}, {Name: "memory", Capacity: math.Inf(1), Latency: 100}}
+	m.Times.Levels = []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4},
+		{Name: "memory", Capacity: math.Inf(1), Latency: 100}}
 	if got, known := m.missing(1, 1<<21); known {
 		t.Errorf("%v without a ladder", got)
 	}
-	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 4}, {Size: 1 << 20, Ns: 4}, {Size: 2 << 20, Ns: 52}, {Size: 8 << 20, Ns: 120}}
+	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 4},
+		{Size: 1 << 20, Ns: 4}, {Size: 2 << 20, Ns: 52}, {Size: 8 << 20, Ns: 120}}
 	for _, test := range []struct {
 		level int
 		bytes float64
 		want  float64
-	}{{1, 1 << 20, 0}, {1, 2 << 20, .5}, {1, math.Sqrt2 * (1 << 20), .25}, {1, 4 << 20, 1}, {0, 64 << 10, 1}, {0, 32 << 10, .5}, {1, 100, 1}, {1, 1 << 30, 1}} {
+	}{{1, 1 << 20, 0}, {1, 2 << 20, .5}, {1, math.Sqrt2 * (1 << 20), .25}, {1, 4 << 20, 1},
+		{0, 64 << 10, 1}, {0, 32 << 10, .5}, {1, 100, 1}, {1, 1 << 30, 1}} {
 		got, known := m.missing(test.level, test.bytes)
 		if !known {
 			got = 1
@@ -503,7 +557,8 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	counted, err := m.Count(p)
-	if err != nil || counted[0].Misses[0].Levels[0] != 1<<15 || counted[0].Misses[0].Levels[1] != 1<<14 {
+	if err != nil || counted[0].Misses[0].Levels[0] != 1<<15 ||
+		counted[0].Misses[0].Levels[1] != 1<<14 {
 		t.Errorf("%+v, %v", counted, err)
 	}
 	// Of a chase over as much, half of the loads wait for memory.

@@ -15,10 +15,13 @@ import (
 func TestFootprints(t *testing.T) {
 	twins := 0
 	rapid.Check(t, func(t *rapid.T) {
-		n := nest.Nest{Trips: []int{rapid.IntRange(1, 5).Draw(t, "trips"), rapid.IntRange(1, 5).Draw(t, "trips")}}
+		n := nest.Nest{Trips: []int{rapid.IntRange(1, 5).Draw(t, "trips"),
+			rapid.IntRange(1, 5).Draw(t, "trips")}}
 		for range rapid.IntRange(1, 8).Draw(t, "operands") {
-			n.Operands = append(n.Operands, nest.Operand{Base: uint64(rapid.IntRange(0, 20).Draw(t, "base")) * 8, Width: 4,
-				Strides: []int{rapid.SampledFrom([]int{0, 64, 256}).Draw(t, "stride"), rapid.SampledFrom([]int{4, 64}).Draw(t, "stride")}})
+			n.Operands = append(n.Operands, nest.Operand{Base: uint64(rapid.IntRange(0, 20).Draw(t,
+				"base")) * 8, Width: 4,
+				Strides: []int{rapid.SampledFrom([]int{0, 64, 256}).Draw(t, "stride"),
+					rapid.SampledFrom([]int{4, 64}).Draw(t, "stride")}})
 		}
 		f := footprintsOf(n)
 		for range 2 {
@@ -27,7 +30,8 @@ func TestFootprints(t *testing.T) {
 					want := 0.0
 					for r, op := range n.Operands {
 						same := slices.ContainsFunc(n.Operands[:r], func(o nest.Operand) bool {
-							return o.Base/uint64(block) == op.Base/uint64(block) && slices.Equal(o.Strides, op.Strides)
+							return o.Base/uint64(block) == op.Base/uint64(block) &&
+								slices.Equal(o.Strides, op.Strides)
 						})
 						if same {
 							twins++

@@ -11,13 +11,17 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// saved are the files of a machine of one level and a TLB of two that was measured, of the CPU "some".
+// saved are the files of a machine of one level and a TLB of two that was measured, of the CPU
+// "some".
 func saved(t *testing.T) probe.Files {
 	t.Helper()
 	page := probe.PageSize()
-	level := simcache.Level{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}
-	measured := []simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: 2560, Ways: 20, Page: page}}
-	m := probe.Machine{CPU: "some", Date: time.Unix(1e9, 0), Levels: []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1}}},
+	level := simcache.Level{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10,
+		Ways: 8, Line: 64}}
+	measured := []simcache.TLB{{Entries: 64, Ways: 64, Page: page},
+		{Entries: 2560, Ways: 20, Page: page}}
+	m := probe.Machine{CPU: "some", Date: time.Unix(1e9, 0),
+		Levels:    []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1}}},
 		Ladder:    []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 9}},
 		TLB:       []probe.Reach{{Entries: 64, Miss: 2}, {Entries: 2560, Miss: 20}},
 		Simulated: simcache.Config{Levels: []simcache.Level{level}, TLB: measured}}
@@ -32,7 +36,8 @@ func saved(t *testing.T) probe.Files {
 	return files
 }
 
-// TestModelOf: the TLB that was measured replaces what the CPU states of the same pages, and nothing that a flag gives.
+// TestModelOf: the TLB that was measured replaces what the CPU states of the same pages, and
+// nothing that a flag gives.
 func TestModelOf(t *testing.T) {
 	files, page := saved(t), probe.PageSize()
 	stated := func(source string, pages ...int) (all []simcache.TLB) {
@@ -63,17 +68,19 @@ func TestModelOf(t *testing.T) {
 		}
 		for i, ways := range c.ways {
 			if model.Caches.TLB[i].Ways != ways {
-				t.Errorf("%s: level %d has %d ways, want %d", c.what, i+1, model.Caches.TLB[i].Ways, ways)
+				t.Errorf("%s: level %d has %d ways, want %d", c.what, i+1,
+					model.Caches.TLB[i].Ways, ways)
 			}
 		}
 	}
 }
 
-// TestModelOfLevels: the levels are those that were measured of this CPU, unless others are asked for; times by working
-// set go with the levels that they were measured of.
+// TestModelOfLevels: the levels are those that were measured of this CPU, unless others are asked
+// for; times by working set go with the levels that they were measured of.
 func TestModelOfLevels(t *testing.T) {
 	files := saved(t)
-	given := []simcache.Level{{Name: "L1D", Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}}}
+	given := []simcache.Level{{Name: "L1D", Geometry: simcache.Geometry{Size: 48 << 10,
+		Ways: 12, Line: 64}}}
 	for _, c := range []struct {
 		cpu           string
 		asked, ladder bool
@@ -89,7 +96,8 @@ func TestModelOfLevels(t *testing.T) {
 		if err != nil || len(m.Caches.Levels) != 1 {
 			t.Fatalf("%s: %v, %v", c.cpu, m.Caches, err)
 		}
-		if size := m.Caches.Levels[0].Size; size != c.size || m.Times.Hit != c.hit || (m.Times.Ladder != nil) != c.ladder {
+		if size := m.Caches.Levels[0].Size; size != c.size || m.Times.Hit != c.hit ||
+			(m.Times.Ladder != nil) != c.ladder {
 			t.Errorf("%+v: %d B, a hit of %v ns, ladder %v", c, size, m.Times.Hit, m.Times.Ladder)
 		}
 	}

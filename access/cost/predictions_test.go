@@ -43,14 +43,16 @@ func settings(t *testing.T) (all []setting) {
 		last := len(measured.Simulated.Levels) - 1
 		measured.Simulated.Levels[last].SharedBy = 1
 		own := cost.Model{Times: cost.Measured(measured), Caches: measured.Simulated}
-		all = append(all, setting{name, m, 1, 1}, setting{name, m, 2, 4}, setting{name + "-own-caches", own, 2, 6})
+		all = append(all, setting{name, m, 1, 1}, setting{name, m, 2, 4},
+			setting{name + "-own-caches", own, 2, 6})
 	}
 	level := func(size, ways int) simcache.Level {
 		return simcache.Level{Geometry: simcache.Geometry{Size: size, Ways: ways, Line: 64}}
 	}
 	generic := cost.Model{Times: cost.Generic("a test"), Caches: simcache.Config{
 		Levels: []simcache.Level{level(32<<10, 8), level(512<<10, 8), level(32<<20, 16)},
-		TLB:    []simcache.TLB{{Entries: 64, Ways: 64, Page: 4096}, {Entries: 2048, Ways: 8, Page: 4096}},
+		TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: 4096},
+			{Entries: 2048, Ways: 8, Page: 4096}},
 	}}
 	least, torch := generic, generic
 	least.Window, torch.Vectors = cost.LeastWindow, true
@@ -82,14 +84,16 @@ func patterns(t *testing.T) (specs []access.Spec) {
 	return specs
 }
 
-// TestPredictions: the model says of the patterns what it said before. A change that is meant writes the file
-// anew, by 'PREDICTIONS=write go test ./access/cost'; scripts/fit says whether predictions came nearer to measured times.
+// TestPredictions: the model says of the patterns what it said before. A change that is meant
+// writes the file anew, by 'PREDICTIONS=write go test ./access/cost'; scripts/fit says whether
+// predictions came nearer to measured times.
 func TestPredictions(t *testing.T) {
 	if probe.PageSize() != 4096 {
 		t.Skip("the machines were measured on pages of 4 KiB")
 	}
 	var b strings.Builder
-	b.WriteString("# ns of a pass, of its loop and of its memory; misses of each cache and of the TLB\n")
+	b.WriteString("# ns of a pass, of its loop and of its memory; misses of each cache and of " +
+		"the TLB\n")
 	specs := patterns(t)
 	for _, s := range settings(t) {
 		fmt.Fprintf(&b, "\n%s, threads %d:\n", s.name, s.threads)
@@ -123,7 +127,8 @@ func TestPredictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"),
+		strings.Split(b.String(), "\n")); diff != "" {
 		t.Error(diff)
 	}
 }

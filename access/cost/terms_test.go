@@ -21,17 +21,21 @@ func TestAlone(t *testing.T) {
 	if s := alone(probe.Speed{Copy: 5, CopyAll: 18}, 0); s.Copy != 5 {
 		t.Errorf("copies %v, with nothing known of all cores", s.Copy)
 	}
-	m := probe.Machine{Threads: 2, Memory: probe.Speed{Latency: 100, Read: 10, Copy: 4, CopyAll: 10},
-		Levels: []probe.Level{{Speed: probe.Speed{Latency: 1}}, {Speed: probe.Speed{Latency: 4, Read: 60, Copy: 10, CopyAll: 40}}}}
+	m := probe.Machine{Threads: 2, Memory: probe.Speed{Latency: 100, Read: 10, Copy: 4,
+		CopyAll: 10},
+		Levels: []probe.Level{{Speed: probe.Speed{Latency: 1}},
+			{Speed: probe.Speed{Latency: 4, Read: 60, Copy: 10, CopyAll: 40}}}}
 	// 128 B at 20 and at 5 GB/s, less two lines.
 	for i, want := range []float64{128/20. - 2*64/60., 128/5. - 2*64/10.} {
 		if got := Measured(m).Levels[i].Stored; math.Abs(got-want) > 1e-9 {
-			t.Errorf("a written line of %s takes %v ns longer, want %v", Measured(m).Levels[i].Name, got, want)
+			t.Errorf("a written line of %s takes %v ns longer, want %v",
+				Measured(m).Levels[i].Name, got, want)
 		}
 	}
 }
 
-// TestPlainLoops: vectors read memory as fast as was measured, loops over elements only as fast as they copy.
+// TestPlainLoops: vectors read memory as fast as was measured, loops over elements only as fast as
+// they copy.
 func TestPlainLoops(t *testing.T) {
 	memory := Generic("as a test").Levels[2]
 	v := visit{stride: Stride{Next: 1}, vectors: true}
@@ -48,9 +52,11 @@ func TestPlainLoops(t *testing.T) {
 func TestStarts(t *testing.T) {
 	m := generic
 	m.Times.Loops = nil // which then take nothing
-	m.Rules = &Rules{Overlap: math.Inf(1), Row: 1, Walk: 100, SumRow: 3, SumWalk: 20, InFlight: 1, Window: 1, Pending: 1}
+	m.Rules = &Rules{Overlap: math.Inf(1), Row: 1, Walk: 100, SumRow: 3, SumWalk: 20, InFlight: 1,
+		Window: 1, Pending: 1}
 	for op, want := range map[access.Op]float64{access.Sum: 5*3 + 20, access.Fill: 5*1 + 100} {
-		p := pattern(t, access.Spec{Op: op, Shape: []int{5, 8}, View: layouts.MustParseChain("narrow(1,0,4)"), DType: layouts.Int32})
+		p := pattern(t, access.Spec{Op: op, Shape: []int{5, 8},
+			View: layouts.MustParseChain("narrow(1,0,4)"), DType: layouts.Int32})
 		sum, err := m.Predict(p)
 		if err != nil {
 			t.Fatal(err)
@@ -61,8 +67,8 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// TestCrowdedMeasured: lines that share a set of the first level take what was measured of such, loads and stores by turns,
-// unless it was not measured, or lines do not share sets.
+// TestCrowdedMeasured: lines that share a set of the first level take what was measured of such,
+// loads and stores by turns, unless it was not measured, or lines do not share sets.
 func TestCrowdedMeasured(t *testing.T) {
 	second := generic.Times.Levels[0]
 	second.Stored, second.Crowded = 20, 0 // of lines that are not crowded
@@ -83,15 +89,19 @@ func TestCrowdedMeasured(t *testing.T) {
 		return p
 	}
 	const refs = 64 * 1024 * 7 / 8 // of 64 rows the set keeps 8
-	for op, want := range map[access.Op]float64{access.Sum: 30 * refs, access.Fill: 70 * refs, access.Copy: (30 + 70) * refs} {
+	for op, want := range map[access.Op]float64{access.Sum: 30 * refs, access.Fill: 70 * refs,
+		access.Copy: (30 + 70) * refs} {
 		got, ruled := predict(measured, shape(1024), op), predict(unknown, shape(1024), op)
-		if walks := got.Tensors[0].Walks * float64(len(got.Tensors)); math.Abs(got.Memory-walks-want) > .05*want {
+		if walks := got.Tensors[0].Walks * float64(len(got.Tensors)); math.Abs(
+			got.Memory-walks-want) > .05*want {
 			t.Errorf("%v: %v ns, want about %v", op, got.Memory-walks, want)
 		}
 		if ruled.Memory > got.Memory/1.8 {
-			t.Errorf("%v: %v ns where it was not measured, %v as measured", op, ruled.Memory, got.Memory)
+			t.Errorf("%v: %v ns where it was not measured, %v as measured", op,
+				ruled.Memory, got.Memory)
 		}
-		if a, b := predict(measured, shape(1024+16), op).Ns, predict(unknown, shape(1024+16), op).Ns; a != b {
+		if a, b := predict(measured, shape(1024+16), op).Ns,
+			predict(unknown, shape(1024+16), op).Ns; a != b {
 			t.Errorf("%v: rows that share no set take %v ns, and %v where crowding was not measured", op, a, b)
 		}
 	}
@@ -106,13 +116,15 @@ func TestAccesses(t *testing.T) {
 	if got := accesses(n, 1); got != 3<<41 {
 		t.Errorf("%d accesses of an iteration of %v", got, n.Trips)
 	}
-	if times(0, most) != 0 || times(most, 0) != 0 || times(most, 1) != most || times(most, 2) != most || times(3, 4) != 12 {
+	if times(0, most) != 0 || times(most, 0) != 0 || times(most, 1) != most ||
+		times(most, 2) != most || times(3, 4) != 12 {
 		t.Error("products")
 	}
 }
 
-// TestTogether: a loop and its memory take no less than the longer of them and no more than both, as much whichever is which, and
-// less the more they overlap; memory that takes so long with a loop is what there was.
+// TestTogether: a loop and its memory take no less than the longer of them and no more than both,
+// as much whichever is which, and less the more they overlap; memory that takes so long with a loop
+// is what there was.
 func TestTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64Range(0, 1).Draw(t, "loop"), rapid.Float64Range(0, 1).Draw(t, "memory")

@@ -16,7 +16,8 @@ import (
 // so many.
 func threadsModel(scales float64) Model {
 	m := Model{Times: Generic("as a test"), Caches: simcache.Config{Levels: []simcache.Level{
-		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Name: "LL", Geometry: simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}}}}}
+		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+		{Name: "LL", Geometry: simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}}}}}
 	for i := range m.Times.Levels {
 		l := &m.Times.Levels[i]
 		l.LineAll, l.StoredAll, l.PastAll = l.Line/scales, l.Stored/scales, l.Past/scales
@@ -42,7 +43,8 @@ func predictThreads(t *testing.T, m Model, s access.Spec, threads int) Predictio
 // long; where one core has all that there is, as long as by one, as far as memory is
 // what it waits for. Misses stay as many. What cannot be cut takes as long.
 func TestThreads(t *testing.T) {
-	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32, Kernel: access.Kernel("portable")}
+	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32,
+		Kernel: access.Kernel("portable")}
 	past := sum
 	past.Op, past.Kernel = access.Copy, access.Builtin // which stores as much past the caches
 	for _, spec := range []access.Spec{sum, past} {
@@ -50,14 +52,17 @@ func TestThreads(t *testing.T) {
 		for _, c := range []struct{ scales, want float64 }{{4, 4}, {8, 4}, {1, 1}, {2, 2}} {
 			four := predictThreads(t, threadsModel(c.scales), spec, 4)
 			if got := one.Memory / four.Memory; math.Abs(got-c.want) > .02*c.want {
-				t.Errorf("%v: memory gives %v cores as much as each alone: by four threads it is waited for %.3f times less, want %v", spec.Op, c.scales, got, c.want)
+				t.Errorf("%v: memory gives %v cores as much as each alone: by four threads it is "+
+					"waited for %.3f times less, want %v", spec.Op, c.scales, got, c.want)
 			}
-			if a, b := one.Missed(1), four.Missed(1); math.Abs(a-b) > .01*a || math.Abs(one.Tensors[0].Refs-four.Tensors[0].Refs) > 1 {
+			if a, b := one.Missed(1), four.Missed(1); math.Abs(a-b) > .01*a ||
+				math.Abs(one.Tensors[0].Refs-four.Tensors[0].Refs) > 1 {
 				t.Errorf("%v: four threads miss %v times, one %v times", spec.Op, b, a)
 			}
 		}
 	}
-	// A loop that sums one element after the other takes what all cores were measured to have of that.
+	// A loop that sums one element after the other takes what all cores were measured to have of
+	// that.
 	loop := access.Spec{Shape: []int{16 << 20}, DType: layouts.Int64}
 	streamed := threadsModel(4)
 	streamed.Times.Streamed = []probe.Stream{{Op: "sum", Ns: 10, All: 4}}
@@ -66,7 +71,8 @@ func TestThreads(t *testing.T) {
 		t.Errorf("a loop by four threads waits for memory %.3f times less, want %v", got, want)
 	}
 	chase := access.ChaseSpec(1000, 64)
-	if a, b := predictThreads(t, threadsModel(4), chase, 1), predictThreads(t, threadsModel(4), chase, 4); a.Ns != b.Ns {
+	if a, b := predictThreads(t, threadsModel(4), chase, 1),
+		predictThreads(t, threadsModel(4), chase, 4); a.Ns != b.Ns {
 		t.Errorf("a chase takes %v ns by one thread, %v by four", a.Ns, b.Ns)
 	}
 	// What four threads have together fits the last level, as what one has does.
@@ -76,10 +82,12 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestBusy: of cores that read half as fast when all do, loops in the first level take up to twice as long, in
-// proportion to how many are busy; and as long where that was not measured.
+// TestBusy: of cores that read half as fast when all do, loops in the first level take up to twice
+// as long, in proportion to how many are busy; and as long where that was not measured.
 func TestBusy(t *testing.T) {
-	levels := []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200, ReadAll: 400}}, {Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}}}
+	levels := []probe.Level{{Name: "L1D", Capacity: 32 << 10,
+		Speed: probe.Speed{Latency: 1, Read: 200, ReadAll: 400}},
+		{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}}}
 	m := threadsModel(4)
 	m.Times = Measured(probe.Machine{Threads: 4, Levels: levels})
 	for _, spec := range []access.Spec{
@@ -89,14 +97,17 @@ func TestBusy(t *testing.T) {
 		spec.Grain = 1
 		one := predictThreads(t, m, spec, 1)
 		for threads, want := range map[int]float64{2: 2 / (1 + 1./3), 4: 2, 3: 3 / (1 + 2./3)} {
-			if got := one.Loop / predictThreads(t, m, spec, threads).Loop; math.Abs(got-want) > .02*want {
-				t.Errorf("%v: the loop of %d threads takes %.3f times less, want %.3f", spec.Kernel, threads, got, want)
+			if got := one.Loop / predictThreads(t, m, spec,
+				threads).Loop; math.Abs(got-want) > .02*want {
+				t.Errorf("%v: the loop of %d threads takes %.3f times less, want %.3f", spec.Kernel,
+					threads, got, want)
 			}
 		}
 	}
 	unknown := threadsModel(4)
 	spec := access.Spec{Shape: []int{1 << 20}, DType: layouts.Int32}
-	if got := predictThreads(t, unknown, spec, 1).Loop / predictThreads(t, unknown, spec, 4).Loop; math.Abs(got-4) > .02 {
+	if got := predictThreads(t, unknown, spec, 1).Loop / predictThreads(t, unknown, spec,
+		4).Loop; math.Abs(got-4) > .02 {
 		t.Errorf("by four threads the loop takes %.3f times less, want 4", got)
 	}
 }
@@ -112,7 +123,8 @@ func TestPortion(t *testing.T) {
 			t.Fatalf("%v of %v: %v", got, g, err)
 		}
 		share := float64(g.Size) / float64(n)
-		if float64(got.Size) > share+1 && got.Size > 2*g.Line || float64(got.Size) < share/2 && share > 2*64 {
+		if float64(got.Size) > share+1 && got.Size > 2*g.Line || float64(got.Size) < share/2 &&
+			share > 2*64 {
 			t.Errorf("one of %d parts of %v is %v", n, g, got)
 		}
 		if n == 1 && got != g {
@@ -126,15 +138,19 @@ func TestPortion(t *testing.T) {
 // the level, not of one thread's part. Threads with last levels of their own find it all.
 func TestThreadsLadder(t *testing.T) {
 	m := threadsModel(4)
-	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 16}, {Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 68}, {Size: 32 << 20, Ns: 120}}
-	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32, Kernel: access.Kernel("portable")}
+	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 16},
+		{Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 68}, {Size: 32 << 20, Ns: 120}}
+	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32,
+		Kernel: access.Kernel("portable")}
 	one := predictThreads(t, m, sum, 1)
 	if lines := 16. * (1 << 20) / 64; one.Missed(1) < .3*lines || one.Missed(1) > .7*lines {
 		t.Fatalf("one thread misses the last level %v times, want half of %v", one.Missed(1), lines)
 	}
 	for _, threads := range []int{2, 4, 8} {
-		if many := predictThreads(t, m, sum, threads); math.Abs(many.Missed(1)-one.Missed(1)) > .02*one.Missed(1) {
-			t.Errorf("%d threads miss the last level %v times, one %v times", threads, many.Missed(1), one.Missed(1))
+		if many := predictThreads(t, m, sum, threads); math.Abs(
+			many.Missed(1)-one.Missed(1)) > .02*one.Missed(1) {
+			t.Errorf("%d threads miss the last level %v times, one %v times", threads,
+				many.Missed(1), one.Missed(1))
 		}
 	}
 	if m.Caches.Levels[1].SharedBy = 2; predictThreads(t, m, sum, 8).Missed(1) > 0 {
@@ -145,7 +161,9 @@ func TestThreadsLadder(t *testing.T) {
 // TestThreadsServed: a portion of the last level is served as the last level is, however small.
 func TestThreadsServed(t *testing.T) {
 	m := threadsModel(64)
-	m.Caches.Levels = append(m.Caches.Levels[:1:1], simcache.Level{Name: "L2", Geometry: simcache.Geometry{Size: 256 << 10, Ways: 8, Line: 64}}, m.Caches.Levels[1])
+	m.Caches.Levels = append(m.Caches.Levels[:1:1],
+		simcache.Level{Name: "L2", Geometry: simcache.Geometry{Size: 256 << 10, Ways: 8, Line: 64}},
+		m.Caches.Levels[1])
 	for _, threads := range []int{1, 2, 16, 64} {
 		all := m.among(threads)
 		if l := all.serving(1); l.Name != "L3" || l.Latency != 16 {
@@ -165,7 +183,8 @@ func TestThreadsServed(t *testing.T) {
 func TestThreadsShare(t *testing.T) {
 	m := threadsModel(4)
 	m.Caches.Levels[1].SharedBy = 8
-	sum := access.Spec{Shape: []int{3 << 19}, DType: layouts.Int32, Kernel: access.Kernel("portable")}
+	sum := access.Spec{Shape: []int{3 << 19}, DType: layouts.Int32,
+		Kernel: access.Kernel("portable")}
 	if two := predictThreads(t, m, sum, 2); two.Missed(1) > 0 {
 		t.Errorf("3 MiB of each of two threads miss 8 MiB %v times", two.Missed(1))
 	}

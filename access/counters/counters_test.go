@@ -17,10 +17,12 @@ func TestParseReading(t *testing.T) {
 		return text
 	}
 	got, err := parseReading(words(2, 900, 300, 7, 8), 2)
-	if err != nil || got.enabled != 900 || got.running != 300 || !slices.Equal(got.counts, []uint64{7, 8}) {
+	if err != nil || got.enabled != 900 || got.running != 300 ||
+		!slices.Equal(got.counts, []uint64{7, 8}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, text := range [][]byte{nil, words(2, 900, 300, 7), words(1, 900, 300, 7, 8), words(2, 900, 300, 7, 8)[:39]} {
+	for _, text := range [][]byte{nil, words(2, 900, 300, 7), words(1, 900, 300, 7, 8),
+		words(2, 900, 300, 7, 8)[:39]} {
 		if r, err := parseReading(text, 2); err == nil {
 			t.Errorf("%v is read as %+v", text, r)
 		}

@@ -32,7 +32,8 @@ func open(t *testing.T, events ...Event) (Reader, []missing) {
 // touch writes to so many fresh pages.
 func touch(t *testing.T, pages int) {
 	size := unix.Getpagesize()
-	mem, err := unix.Mmap(-1, 0, pages*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	mem, err := unix.Mmap(-1, 0, pages*size, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,8 @@ func TestAbsent(t *testing.T) {
 		}
 		return
 	}
-	if len(missing) != 1 || missing[0].event != Instructions || missing[0].err == nil || len(values) != 1 || values[0] < 16 {
+	if len(missing) != 1 || missing[0].event != Instructions || missing[0].err == nil ||
+		len(values) != 1 || values[0] < 16 {
 		t.Errorf("counts %v as %v, misses %v", r.Events(), values, missing)
 	}
 }

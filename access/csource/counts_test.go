@@ -19,7 +19,8 @@ func level(size, ways, line int) simcache.Level {
 // hierarchies are caches that a kernel fills at MINI, and at SMALL.
 var hierarchies = []simcache.Config{
 	{Levels: []simcache.Level{level(32768, 8, 64)}},
-	{Levels: []simcache.Level{level(1024, 2, 32)}, TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}},
+	{Levels: []simcache.Level{level(1024, 2, 32)},
+		TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}},
 	{Levels: []simcache.Level{level(2048, 4, 64), level(16384, 16, 64)}},
 	{Levels: []simcache.Level{level(32768, 8, 64), level(1<<20, 16, 64)}},
 	{Levels: []simcache.Level{level(3*8*32, 8, 32), level(20*5*128, 5, 128), level(32768, 8, 64)}},

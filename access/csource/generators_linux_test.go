@@ -136,7 +136,8 @@ func (g *drawn) arguments() string {
 	calls := []string{"least(X, X)", "least(X, X)", "mixed(X, X, X, X)",
 		"mixed(X, X, X, X)", "half(X)",
 		"same(X)", "pure(X, X)", "clamp(X, k[1], X)", "many(X, X, 2, X, x, X, X, n, a[1], X)",
-		"dot(a, b + 1, Y)", "at(Z, X)", "at(Z, X)", "put(W, X, X)", "given(2, X, X)", "TWO(X, X)", "ONE(X)",
+		"dot(a, b + 1, Y)", "at(Z, X)", "at(Z, X)", "put(W, X, X)", "given(2, X, X)",
+		"TWO(X, X)", "ONE(X)",
 		"fma(X, X, X)", "abs(X)", "(x = X)", "(X OP 1.5 * X)", "(X OP 1.5 * X)", "(X OP 1.5 * X)"}
 	value := regexp.MustCompile(`X|Y|Z|W|TWO|ONE|OP`)
 	var write func(text string, deep int) string

@@ -10,7 +10,8 @@ import (
 // sign.
 func TestSplit(t *testing.T) {
 	for define, want := range map[string][2]string{
-		"N=5": {"N", "5"}, "N": {"N", "1"}, "N=": {"N", ""}, "OF=y[i]": {"OF", "y[i]"}, "OF=a==b": {"OF", "a==b"},
+		"N=5": {"N", "5"}, "N": {"N", "1"}, "N=": {"N", ""}, "OF=y[i]": {"OF", "y[i]"},
+		"OF=a==b": {"OF", "a==b"},
 		"x[1000]": {"x", "[1000]"}, " x [ n * n / 2 ] ": {"x", "[n*n/2]"},
 	} {
 		if name, value := given.Split(define); name != want[0] || value != want[1] {

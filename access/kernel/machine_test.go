@@ -154,7 +154,8 @@ func stepAMD64(
 	m *state, lists map[int]int, name string, operands []string,
 ) (label string, err error) {
 	jumps, is := map[string]bool{
-		"JMP": true, "JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0, "JGE": m.result >= 0,
+		"JMP": true, "JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0,
+		"JGE": m.result >= 0,
 	}[name]
 	switch {
 	case is && jumps:
@@ -261,7 +262,8 @@ func sameTouched(t *testing.T, what string, got, want []touched) {
 	t.Helper()
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
-			t.Fatalf("%s: access %d of %d is %+v, the plan says %+v", what, i, len(want), got[i], want[i])
+			t.Fatalf("%s: access %d of %d is %+v, the plan says %+v", what, i, len(want),
+				got[i], want[i])
 		}
 	}
 	if len(got) != len(want) {
@@ -321,8 +323,9 @@ func (c codeOf) tiles(t *testing.T) {
 	for size, read := range c.set.tiles {
 		p := &Plan{set: c.set, size: size}
 		arguments := map[string]int{
-			"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": to, "srcPitch": from, "srcStep": 72,
-			"ahead": 2,
+			"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": to, "srcPitch": from,
+			"srcStep": 72,
+			"ahead":   2,
 		}
 		body := p.tileBody(nil, read, 0, from, to)
 		for _, past := range c.past {
@@ -361,7 +364,8 @@ func rowCases() (all []rowCase) {
 func (c codeOf) rows(t *testing.T, of rowCase) {
 	arguments := map[string]int{
 		"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0,
-		"groups": of.groups, "rows": 3, "pitch": of.pitch, "dstPitch": of.pitch, "srcPitch": of.other,
+		"groups": of.groups, "rows": 3, "pitch": of.pitch, "dstPitch": of.pitch,
+		"srcPitch": of.other,
 	}
 	width := c.set.width
 	check := func(name string, ops []Access, other int) {
@@ -414,7 +418,8 @@ func (c codeOf) panels(t *testing.T) {
 			rows[i] = i * i % 97 * -776
 		}
 		arguments := map[string]int{
-			"dst": writtenAt, "src": readAt, "rows": list(elsewhere, rows...), "strips": 2, "tiles": 3,
+			"dst": writtenAt, "src": readAt, "rows": list(elsewhere, rows...),
+			"strips": 2, "tiles": 3,
 			"dstPitch": 1000, "asked": readAt, "asks": elsewhere + 4096, "size": size,
 		}
 		var want []Access
@@ -436,12 +441,14 @@ func (c codeOf) panels(t *testing.T) {
 			}
 		}
 		if asks != tile.asks() {
-			t.Errorf("gather %d: the code asks for %d lines a tile, and is given %d", size, asks, tile.asks())
+			t.Errorf("gather %d: the code asks for %d lines a tile, and is given %d", size, asks,
+				tile.asks())
 		}
 	}
 	from, to := []int{500, -64, 8000}, []int{0, 3000, -999}
 	arguments := map[string]int{
-		"dst": writtenAt, "to": list(elsewhere, to...), "src": readAt, "from": list(elsewhere+800, from...),
+		"dst": writtenAt, "to": list(elsewhere, to...), "src": readAt,
+		"from": list(elsewhere+800, from...),
 		"rows": 3, "asked": readAt, "asks": elsewhere + 4096,
 	}
 	moves := func(bytes, vector int) Step {
@@ -477,14 +484,17 @@ func (c codeOf) blocks(t *testing.T, size, blocks, past int) {
 	memory := make([]byte, 1<<20)
 	dst, src, buffers := memory, memory[1<<18:], memory[1<<19:]
 	var got []touched
-	move := func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch, size, past int) {
+	move := func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch,
+		size, past int) {
 		got = append(got, c.run(t, "transposeBlock"+c.level, map[string]int{
 			"dst": at(dst), "drain": at(drain), "src": at(src), "fill": at(fill), "lines": lines,
-			"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch, "size": size, "past": past,
+			"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch, "size": size,
+			"past": past,
 		}, nil)...)
 	}
 	p.block(3, to, from).move(move, dst, src, buffers, along, 0, 0, past)
-	sameTouched(t, fmt.Sprint("blocks of ", size, " B"), got, said(at(&src[0]), at(&dst[0]), at(&buffers[0]), p.Steps...))
+	sameTouched(t, fmt.Sprint("blocks of ", size, " B"), got,
+		said(at(&src[0]), at(&dst[0]), at(&buffers[0]), p.Steps...))
 }
 
 // at is the address of a byte.

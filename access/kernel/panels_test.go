@@ -16,9 +16,11 @@ func TestPanelsDo(t *testing.T) {
 		loops []Loop
 	}{
 		{4, []Loop{{4, 96, 23040}, {3, 384, 7680}, {24, 4, 320}, {80, 1152, 4}}}, // rows that go on
-		{4, []Loop{{132, 4, 2008}, {502, 528, 4}}},                               // with what is left of from
-		{1, []Loop{{3, 52000, 52000}, {400, 130, 1}, {130, 1, 400}}},             // in vectors of 16 B
-		{1, []Loop{{64, 1, 4352}, {256, 64, 17}, {17, 16384, 1}}},                // collected
+		// with what is left of from
+		{4, []Loop{{132, 4, 2008}, {502, 528, 4}}},
+		// in vectors of 16 B
+		{1, []Loop{{3, 52000, 52000}, {400, 130, 1}, {130, 1, 400}}},
+		{1, []Loop{{64, 1, 4352}, {256, 64, 17}, {17, 16384, 1}}}, // collected
 		{8, []Loop{{6, 960, 960}, {10, 96, 8}, {12, 8, 80}}},
 	} {
 		for _, longFrom = range []int{0, math.MaxInt} {
@@ -48,12 +50,14 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 			}
 		}
 	}
-	drain := func(dst *byte, to *int, src *byte, from *int, rows, groups int, ask uintptr, _ *int, vector, _ int) {
+	drain := func(dst *byte, to *int, src *byte, from *int, rows, groups int, ask uintptr, _ *int,
+		vector, _ int) {
 		move(dst, to, src, from, rows, groups*line, vector)
 		asked = append(asked, int(ask))
 	}
 	tile := smallTiles[size]
-	gather := func(dst, src *byte, rows *int, strips, tiles, pitch int, ask uintptr, _ *int, _ int) {
+	gather := func(dst, src *byte, rows *int, strips, tiles, pitch int, ask uintptr,
+		_ *int, _ int) {
 		for i := range strips * tiles {
 			rows := unsafe.Slice(rows, strips*tile.rows)[i/tiles*tile.rows:]
 			column := i % tiles * tile.bytes
@@ -72,7 +76,8 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 			move(dst, to, src, from, rows, bytes, 32)
 		},
 	}
-	dst, src, buffers := written[:size*trips(loops)], read[:size*trips(loops)], make([]byte, p.Buffers)
+	dst, src, buffers := written[:size*trips(loops)], read[:size*trips(loops)],
+		make([]byte, p.Buffers)
 	p.Run(dst, src, buffers, 1)
 	sameTouched(t, "panels", got, said(at(&src[0]), at(&dst[0]), at(&buffers[0]), p.Steps...))
 	var next []int
@@ -89,7 +94,8 @@ func panelsDo(t *testing.T, size int, loops []Loop, from int) {
 // TestAsks: a panel asks for every line of the next one in order, for no other, and has as many
 // to ask for as are asked for.
 func TestAsks(t *testing.T) {
-	for _, c := range []struct{ size, last int }{{1, 48}, {2, 48}, {4, 48}, {8, 48}, {4, 50}, {8, 50}} {
+	for _, c := range []struct{ size, last int }{{1, 48}, {2, 48}, {4, 48}, {8, 48},
+		{4, 50}, {8, 50}} {
 		p := &Plan{set: avx2blocks, size: c.size}
 		tile := smallTiles[c.size]
 		loops := []Loop{ // the innermost of what is written, and of what is read, first
@@ -132,7 +138,8 @@ func TestAsksInOrder(t *testing.T) {
 	for _, s := range Sets() {
 		for _, of := range [][3]int{{8, 264, 64}, {4, 528, 48}, {2, 1056, 32}, {16, 132, 16}} {
 			size, pixels, row := of[0], of[1], of[2]*of[0]
-			loops := []Loop{{2, row * pixels, row * pixels}, {of[2], pixels * size, size}, {pixels, size, row}}
+			loops := []Loop{{2, row * pixels, row * pixels}, {of[2], pixels * size, size},
+				{pixels, size, row}}
 			was, asked, all := s.run, map[uintptr]bool{}, 0
 			run := *was
 			run.ask = func(at uintptr, lines int) {
@@ -166,7 +173,8 @@ func TestEvicted(t *testing.T) {
 		rows, apart, row int
 		evicted          bool
 	}{
-		{7, 64 << 10, 64, false}, {8, 64 << 10, 64, true}, {8, -64 << 10, 64, true}, {12, 64 << 10, 32, false},
+		{7, 64 << 10, 64, false}, {8, 64 << 10, 64, true}, {8, -64 << 10, 64, true},
+		{12, 64 << 10, 32, false},
 		{29, 16 << 10, 64, false}, {30, 16 << 10, 64, true},
 	} {
 		loops := []Loop{{c.rows, 1, c.apart}, {c.row, c.rows, 1}}
@@ -179,7 +187,8 @@ func TestEvicted(t *testing.T) {
 
 // TestOddLines: rows of a buffer are an odd number of lines apart, or half of one.
 func TestOddLines(t *testing.T) {
-	for bytes, want := range map[int]int{1: 32, 32: 32, 33: 64, 64: 64, 65: 192, 128: 192, 192: 192, 193: 320} {
+	for bytes, want := range map[int]int{1: 32, 32: 32, 33: 64, 64: 64, 65: 192, 128: 192,
+		192: 192, 193: 320} {
 		if got := oddLines(bytes); got != want {
 			t.Errorf("rows of %d B lie %d B apart", bytes, got)
 		}
@@ -192,8 +201,10 @@ func TestWholeLines(t *testing.T) {
 		bits, run int
 		want      bool
 	}{
-		{line, line, true}, {5 * line, 5 * line, true}, {48, 48, false}, {line + 16, longRun - 16, false},
-		{line + 16, longRun, true}, {line + 32, longRun + 32, true}, {line + 8, longRun, false}, {line + 1, 2 * longRun, false},
+		{line, line, true}, {5 * line, 5 * line, true}, {48, 48, false},
+		{line + 16, longRun - 16, false},
+		{line + 16, longRun, true}, {line + 32, longRun + 32, true}, {line + 8, longRun, false},
+		{line + 1, 2 * longRun, false},
 	} {
 		if got := wholeLines(c.bits, c.run); got != c.want {
 			t.Errorf("runs of %d B, %b: past the caches: %t", c.run, c.bits, got)

@@ -22,7 +22,8 @@ func TestTuning(t *testing.T) {
 		}
 	}
 	for asked, reads := range map[string]int{"": Never, "; reads: 32MiB, 5KiB ahead": 32 << 20} {
-		want := "past caches: runs never tiles 3MiB narrow 100B blocks 1024MiB" + asked + "; ahead: 0"
+		want := "past caches: runs never tiles 3MiB narrow 100B blocks 1024MiB" + asked +
+			"; ahead: 0"
 		if got := (Tuning{Never, 3 << 20, 100, 1 << 30, 0, reads, 5 << 10}).String(); got != want {
 			t.Errorf("a tuning is written as %s, want %s", got, want)
 		}
@@ -41,7 +42,8 @@ func TestTuningRefuses(t *testing.T) {
 		err := bad.Check()
 		for word := range strings.SplitSeq(want, ", ") {
 			field, value, named := strings.Cut(word, ": ")
-			if text := fmt.Sprint(err); !strings.Contains(text, field) || named && !strings.Contains(text, value) {
+			if text := fmt.Sprint(err); !strings.Contains(text, field) || named &&
+				!strings.Contains(text, value) {
 				t.Errorf("%+v: %v, want %s", bad, err, want)
 			}
 		}

@@ -24,9 +24,11 @@ import (
 )
 
 func Example() {
-	m, err := mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 4\n3 2 -1\n"), "a.mtx")
+	m, err := mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate real symmetric\n3 3 "+
+		"3\n1 1 2.5\n3 1 4\n3 2 -1\n"), "a.mtx")
 	fmt.Println(m, err)
-	_, err = mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 4\n"), "b.mtx")
+	_, err = mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n3 3 "+
+		"1\n1 4\n"), "b.mtx")
 	fmt.Println(err)
 	// Output:
 	// {3 3 [0 2 3 5] [0 2 2 0 1] false} <nil>
@@ -73,7 +75,8 @@ func TestSciPy(t *testing.T) {
 
 // TestMark: a mark of UTF-8 at the head of a file is none of it.
 func TestMark(t *testing.T) {
-	m, err := mtx.Read(strings.NewReader("\xEF\xBB\xBF%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), "f")
+	m, err := mtx.Read(strings.NewReader("\xEF\xBB\xBF%%MatrixMarket matrix coordinate pattern "+
+		"general\n3 3 1\n1 2\n"), "f")
 	if err != nil || len(m.Column) != 1 {
 		t.Error(m, err)
 	}
@@ -109,7 +112,8 @@ func TestRefused(t *testing.T) {
 		{head + "3 3 1\n1 1 1 1\n", `f:3: | "1 1 1 1"`},
 		{head + "3 3 2\n1 1 1\n", "f:4: | 1 entries | say 2"},
 		{head + "3 3 1\n1 1 1\n% c\n2 2 2\n", "f:5: | more entries | the 1 "},
-		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n", `f:3: | "1 1 1" | pattern`},
+		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n",
+			`f:3: | "1 1 1" | pattern`},
 		{head + "%" + strings.Repeat("x", 1<<17) + "\n", "f:2: | 65536 B"},
 	} {
 		_, err := mtx.Read(strings.NewReader(c.text), "f")
@@ -123,7 +127,8 @@ func TestRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := mtx.Read(iotest.ErrReader(errors.New("disk on fire")), "f"); err == nil || err.Error() != "f:1: disk on fire" {
+	if _, err := mtx.Read(iotest.ErrReader(errors.New("disk on fire")), "f"); err == nil ||
+		err.Error() != "f:1: disk on fire" {
 		t.Error(err)
 	}
 }
@@ -132,11 +137,14 @@ func TestRefused(t *testing.T) {
 func TestSizesAreNotBelieved(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n%d %d 1000000000000\n1 1 1\n", math.MaxInt32, math.MaxInt32)
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n%d %d "+
+		"1000000000000\n1 1 1\n", math.MaxInt32, math.MaxInt32)
 	if _, err := mtx.Read(strings.NewReader(text), "f"); err == nil {
 		t.Error("a file of 1 entry has 10^12")
 	}
-	if _, err := mtx.Read(strings.NewReader(fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n2 %d 1\n1 1 1\n", math.MaxInt32)), "f"); err != nil {
+	if _, err := mtx.Read(strings.NewReader(fmt.Sprintf(
+		"%%%%MatrixMarket matrix coordinate real general\n2 %d 1\n1 1 1\n", math.MaxInt32)),
+		"f"); err != nil {
 		t.Error(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -154,7 +162,8 @@ func FuzzRead(f *testing.F) {
 		m, err := mtx.Read(strings.NewReader(text), "f")
 		if err != nil {
 			var line int
-			if n, _ := fmt.Sscanf(err.Error(), "f:%d: ", &line); n != 1 || line < 1 || line > strings.Count(text, "\n")+2 || strings.Contains(err.Error(), "\n") {
+			if n, _ := fmt.Sscanf(err.Error(), "f:%d: ", &line); n != 1 || line < 1 ||
+				line > strings.Count(text, "\n")+2 || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
@@ -164,7 +173,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range m.Rows {
 			for k := m.Starts[i]; k < m.Starts[i+1]; k++ {
-				if c := m.Column[k]; c < 0 || int(c) >= m.Columns || k > m.Starts[i] && c <= m.Column[k-1] {
+				if c := m.Column[k]; c < 0 || int(c) >= m.Columns || k > m.Starts[i] &&
+					c <= m.Column[k-1] {
 					t.Fatalf("%q: %+v", text, m)
 				}
 			}
@@ -189,13 +199,15 @@ func BenchmarkRead(b *testing.B) {
 // TestProduct: the accesses of a product are those of the loop that computes it,
 // and the counts of its arrays add up to those of the whole.
 func TestProduct(t *testing.T) {
-	const text = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 3 1\n1 1 1\n3 4 1\n3 3 1\n"
+	const text = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 3 1\n1 1 1\n3 4 " +
+		"1\n3 3 1\n"
 	p, err := mtx.ReadProduct(strings.NewReader(text), "a.mtx", layouts.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const page = 4096 // each array lies on its own
-	starts, columns, values, x, y := uint64(access.Origin), uint64(access.Origin+page), uint64(access.Origin+2*page), uint64(access.Origin+3*page), uint64(access.Origin+4*page)
+	starts, columns, values, x, y := uint64(access.Origin), uint64(access.Origin+page),
+		uint64(access.Origin+2*page), uint64(access.Origin+3*page), uint64(access.Origin+4*page)
 	var want, got []trace.Record
 	add := func(kind nest.Kind, base uint64, element, size int) {
 		want = append(want, trace.Record{Kind: kind, Addr: base + uint64(element*size), Size: size})
@@ -223,7 +235,8 @@ func TestProduct(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	config := simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1024, Ways: 2, Line: 64}}, {Geometry: simcache.Geometry{Size: 4096, Ways: 2, Line: 64}}}}
+	config := simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1024,
+		Ways: 2, Line: 64}}, {Geometry: simcache.Geometry{Size: 4096, Ways: 2, Line: 64}}}}
 	h, err := simcache.NewHierarchy(config)
 	if err != nil {
 		t.Fatal(err)
@@ -238,13 +251,19 @@ func TestProduct(t *testing.T) {
 		names = append(names, fmt.Sprintf("%s %d", p.Regions()[i].Name, c.Refs()))
 		sum = sum.Add(c)
 	}
-	if diff := cmp.Diff([]string{"starts 8", "columns 8", "values 8", "x 8", "y 6"}, names); diff != "" || sum != h.Counts() {
+	if diff := cmp.Diff([]string{"starts 8", "columns 8", "values 8", "x 8", "y 6"},
+		names); diff != "" || sum != h.Counts() {
 		t.Errorf("%v of %v in all\n%s", sum, h.Counts(), diff)
 	}
-	if _, err := mtx.ReadProduct(strings.NewReader("%%MatrixMarket matrix coordinate real general\n3 2 0\n"), "e.mtx", layouts.Float32); err == nil || !strings.Contains(err.Error(), "e.mtx: the matrix of 3 x 2 has no entries") {
+	if _, err := mtx.ReadProduct(strings.NewReader(
+		"%%MatrixMarket matrix coordinate real general\n3 2 0\n"), "e.mtx",
+		layouts.Float32); err == nil || !strings.Contains(err.Error(),
+		"e.mtx: the matrix of 3 x 2 has no entries") {
 		t.Errorf("a matrix without entries: %v", err)
 	}
-	if p, err = mtx.ReadProduct(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"), "b.mtx", layouts.Bool); err != nil || len(p.Regions()) != 4 {
+	if p, err = mtx.ReadProduct(strings.NewReader(
+		"%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"), "b.mtx",
+		layouts.Bool); err != nil || len(p.Regions()) != 4 {
 		t.Errorf("a pattern has %v, %v", p.Regions(), err)
 	}
 }

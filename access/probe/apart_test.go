@@ -34,18 +34,22 @@ func TestApart(t *testing.T) {
 		t.Errorf("asked for %v of stride %d", n.Trips, inner)
 		return 0
 	}
-	m := Machine{Levels: []Level{{Name: "L1D", Capacity: 32 << 10}, {Name: "L2", Capacity: 4 << 20}}, Memory: Speed{Latency: 90},
+	m := Machine{Levels: []Level{{Name: "L1D", Capacity: 32 << 10},
+		{Name: "L2", Capacity: 4 << 20}}, Memory: Speed{Latency: 90},
 		TLB: []Reach{{Entries: 64}, {Entries: 1024}}}
 	s := &sampler{Options: Options{MaxSize: 16 << 20, ask: ask}}
 	if err := s.apart(&m); err != nil {
 		t.Fatal(err)
 	}
 	want := [2]Reach{{Entries: 64, Apart: 4}, {Entries: 1024, Apart: 4}}
-	if [2]Reach(m.TLB) != want || m.Levels[1].Near != 2 || m.Memory.Near != 2 || m.Levels[0].Speed != (Speed{}) || m.Levels[1].Crowded != 7 || m.Levels[1].CrowdedStore != 8 || m.Memory.Crowded != 0 || asked != 8 {
+	if [2]Reach(m.TLB) != want || m.Levels[1].Near != 2 || m.Memory.Near != 2 ||
+		m.Levels[0].Speed != (Speed{}) || m.Levels[1].Crowded != 7 ||
+		m.Levels[1].CrowdedStore != 8 || m.Memory.Crowded != 0 || asked != 8 {
 		t.Errorf("%d asked, %+v", asked, m)
 	}
 	// A first level of 12 ways, of 8 KiB each.
-	s.Caches = []cpu.Cache{{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 96 << 10, Ways: 12, Line: 64}}}
+	s.Caches = []cpu.Cache{{Level: 1, Type: "Data",
+		Geometry: simcache.Geometry{Size: 96 << 10, Ways: 12, Line: 64}}}
 	if step, ways := s.oneSet(); step != 8<<10 || ways != 12 {
 		t.Errorf("lines of a set are %d B apart, it has room for %d", step, ways)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 )
 
-// TestSavedIsRegular: a machine is not read from what is no regular file, such as a pipe, in which a run
-// would wait without end, where nobody named it.
+// TestSavedIsRegular: a machine is not read from what is no regular file, such as a pipe, in which
+// a run would wait without end, where nobody named it.
 func TestSavedIsRegular(t *testing.T) {
 	f := probe.Files{Saved: filepath.Join(t.TempDir(), "measured.yaml")}
 	if err := os.Symlink(os.DevNull, f.Saved); err != nil {

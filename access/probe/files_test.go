@@ -34,7 +34,8 @@ measured:
 	if _, found, err := f.Own(probe.Host{CPU: "one CPU"}); found || err != nil {
 		t.Errorf("before there is one: %v, %v", found, err)
 	}
-	if _, err := f.Machine(probe.SavedName); err == nil || !strings.Contains(err.Error(), "bench machine --measure") {
+	if _, err := f.Machine(probe.SavedName); err == nil ||
+		!strings.Contains(err.Error(), "bench machine --measure") {
 		t.Errorf("before there is one: %v", err)
 	}
 	text := []byte("name: test\ndescription: a test\n" + measured)
@@ -49,8 +50,10 @@ measured:
 		t.Errorf("capacities %v", got)
 	}
 	core := func(l1, l2 int) []cpu.Cache {
-		return []cpu.Cache{{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: l1}}, {Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 64 << 10}},
-			{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: l2}}, {Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 12 << 20}}}
+		return []cpu.Cache{{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: l1}},
+			{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 64 << 10}},
+			{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: l2}},
+			{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 12 << 20}}}
 	}
 	for _, c := range []struct {
 		this probe.Host
@@ -61,8 +64,10 @@ measured:
 		{probe.Host{}, ""},
 		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 1<<20)}, ""},
 		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 0)}, ""},
-		{probe.Host{CPU: "one CPU", Caches: core(48<<10, 1<<20)}, "a core with L1D of 32 KiB was measured, this one has 48 KiB"},
-		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 2<<20)}, "a core with L2 of 1 MiB was measured, this one has 2 MiB"},
+		{probe.Host{CPU: "one CPU", Caches: core(48<<10, 1<<20)},
+			"a core with L1D of 32 KiB was measured, this one has 48 KiB"},
+		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 2<<20)},
+			"a core with L2 of 1 MiB was measured, this one has 2 MiB"},
 		{probe.Host{Caches: core(48<<10, 1<<20)}, ""},
 	} {
 		if _, found, err := f.Own(c.this); found != (c.why == "") || err != nil {
@@ -72,7 +77,8 @@ measured:
 			t.Errorf("on %v: other as %q, want %q", c.this, why, c.why)
 		}
 	}
-	if _, found, err := (probe.Files{Err: errors.New("no home")}).Own(probe.Host{CPU: "one CPU"}); found || err != nil {
+	if _, found, err := (probe.Files{Err: errors.New("no home")}).Own(
+		probe.Host{CPU: "one CPU"}); found || err != nil {
 		t.Errorf("without a home: %v, %v", found, err)
 	}
 	preset, err := machines.File("amd-zen3")

@@ -87,12 +87,16 @@ func (s synthetic) check(l []Point) error {
 
 // Machines that there are, and what one finds of them in a virtual one.
 var synthetics = map[string]synthetic{
-	"three levels":           {[]int{32 << 10, 512 << 10, 32 << 20}, []float64{1.2, 3.7, 15, 110}, false},
-	"three levels, random":   {[]int{48 << 10, 1280 << 10, 24 << 20}, []float64{1.3, 4.5, 22, 95}, true},
-	"two levels":             {[]int{64 << 10, 4 << 20}, []float64{2, 9, 90}, false},
-	"two levels, random":     {[]int{32 << 10, 1 << 20}, []float64{1.6, 8, 120}, true},
-	"a small share of L3":    {[]int{32 << 10, 1 << 20, 5 << 20}, []float64{1.3, 4.5, 26, 100}, false},
-	"a small share, random":  {[]int{32 << 10, 512 << 10, 4 << 20}, []float64{1.2, 3.7, 17, 100}, true},
+	"three levels": {[]int{32 << 10, 512 << 10, 32 << 20},
+		[]float64{1.2, 3.7, 15, 110}, false},
+	"three levels, random": {[]int{48 << 10, 1280 << 10, 24 << 20},
+		[]float64{1.3, 4.5, 22, 95}, true},
+	"two levels":         {[]int{64 << 10, 4 << 20}, []float64{2, 9, 90}, false},
+	"two levels, random": {[]int{32 << 10, 1 << 20}, []float64{1.6, 8, 120}, true},
+	"a small share of L3": {[]int{32 << 10, 1 << 20, 5 << 20},
+		[]float64{1.3, 4.5, 26, 100}, false},
+	"a small share, random": {[]int{32 << 10, 512 << 10, 4 << 20},
+		[]float64{1.2, 3.7, 17, 100}, true},
 	"one level":              {[]int{64 << 10}, []float64{1.5, 80}, false},
 	"nothing but one level":  {nil, []float64{1.5}, false},
 	"no share of L3 at all":  {[]int{32 << 10, 2 << 20}, []float64{1.3, 4.5, 105}, true},
@@ -115,10 +119,11 @@ func TestPlateaus(t *testing.T) {
 	}
 }
 
-// TestRecorded: ladders of virtual machines with two cores of a Zen 3 and of a Zen 4 server, as they were measured.
-// Of the Zen 3 four programs (busy) and more (crowded) worked on its cores and in the last level that it
-// shares. What is not shared is the same in all. The second level of the Zen 4 serves less than it states, and the
-// first level of its TLB lies between two steps of the ladder.
+// TestRecorded: ladders of virtual machines with two cores of a Zen 3 and of a Zen 4 server, as
+// they were measured. Of the Zen 3 four programs (busy) and more (crowded) worked on its cores and
+// in the last level that it shares. What is not shared is the same in all. The second level of the
+// Zen 4 serves less than it states, and the first level of its TLB lies between two steps of the
+// ladder.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/zen*-vm-*.yaml")
 	if err != nil || len(files) != 9 {
@@ -151,11 +156,13 @@ func TestRecorded(t *testing.T) {
 		}
 		fmt.Fprintln(&found, filepath.Base(file))
 		for i, l := range m.Levels {
-			fmt.Fprintf(&found, "  %s %s, %.3g ns, simulated as %s\n", l.Name, simcache.Bytes(int(l.Capacity)), l.Latency, m.Simulated.Levels[i].Geometry)
+			fmt.Fprintf(&found, "  %s %s, %.3g ns, simulated as %s\n", l.Name,
+				simcache.Bytes(int(l.Capacity)), l.Latency, m.Simulated.Levels[i].Geometry)
 		}
 		fmt.Fprintf(&found, "  memory %.3g ns\n", m.Memory.Latency)
 		for i, r := range m.TLB {
-			fmt.Fprintf(&found, "  TLB %d: %d, %.3g ns, simulated with %d ways\n", i+1, r.Entries, r.Miss, m.Simulated.TLB[i].Ways)
+			fmt.Fprintf(&found, "  TLB %d: %d, %.3g ns, simulated with %d ways\n", i+1, r.Entries,
+				r.Miss, m.Simulated.TLB[i].Ways)
 		}
 	}
 	golden(t, "recorded.txt", found.String())
@@ -199,7 +206,8 @@ func TestPlateausAny(t *testing.T) {
 			if p.from >= p.to || p.capacity < p.to-1 || p.capacity >= len(l) {
 				t.Fatalf("%+v", p)
 			}
-			if k > 0 && (p.from < found[k-1].to || p.from <= found[k-1].capacity || p.ns < 1.799*found[k-1].ns) {
+			if k > 0 && (p.from < found[k-1].to || p.from <= found[k-1].capacity ||
+				p.ns < 1.799*found[k-1].ns) {
 				t.Fatalf("%+v after %+v", p, found[k-1])
 			}
 		}
@@ -208,7 +216,8 @@ func TestPlateausAny(t *testing.T) {
 		}
 		for k, p := range plateaus(l) {
 			p.ns /= 16
-			if math.Abs(p.ns/found[k].ns-1) > 1e-9 || p.from != found[k].from || p.to != found[k].to || p.capacity != found[k].capacity {
+			if math.Abs(p.ns/found[k].ns-1) > 1e-9 || p.from != found[k].from ||
+				p.to != found[k].to || p.capacity != found[k].capacity {
 				t.Fatalf("scaled %+v, was %+v", p, found[k])
 			}
 		}
@@ -247,17 +256,20 @@ func TestNameSharedL3(t *testing.T) {
 	// One that is flat far past what the second level states is another.
 	s := synthetic{[]int{48 << 10, 6 << 20}, []float64{1.3, 24, 110}, false}
 	m := Machine{Ladder: s.ladder(256<<20, quiet)}
-	if m.name(plateaus(m.Ladder), stated(rapids)); len(m.Levels) != 2 || m.Levels[1].Name != "L3" || m.Levels[1].Capacity != 6<<20 {
+	if m.name(plateaus(m.Ladder), stated(rapids)); len(m.Levels) != 2 || m.Levels[1].Name != "L3" ||
+		m.Levels[1].Capacity != 6<<20 {
 		t.Errorf("%+v", m.Levels)
 	}
 }
 
 // named checks the second level, and the third if there is one.
 func (s synthetic) named(m Machine) error {
-	if len(m.Levels) < 2 || m.Levels[0].Name != "L1D" || m.Levels[1].Name != "L2" || m.Levels[1].Stated != 2<<20 {
+	if len(m.Levels) < 2 || m.Levels[0].Name != "L1D" || m.Levels[1].Name != "L2" ||
+		m.Levels[1].Stated != 2<<20 {
 		return errors.New("want L1D and L2")
 	}
-	if l2 := m.Levels[1]; l2.Capacity > 2<<20 || !near(int(l2.Capacity), s.capacities[1]) || math.Abs(l2.Latency-s.ns[1]) > .5 {
+	if l2 := m.Levels[1]; l2.Capacity > 2<<20 || !near(int(l2.Capacity), s.capacities[1]) ||
+		math.Abs(l2.Latency-s.ns[1]) > .5 {
 		return fmt.Errorf("want an L2 of %d", s.capacities[1])
 	}
 	switch {
@@ -266,7 +278,8 @@ func (s synthetic) named(m Machine) error {
 	case len(s.capacities) < 3:
 		return errors.New("want two levels")
 	}
-	if l3 := m.Levels[2]; l3.Name != "L3" || !near(int(l3.Capacity), s.capacities[2]) || l3.Latency < s.ns[2]/2 || l3.Latency > 1.5*s.ns[2] {
+	if l3 := m.Levels[2]; l3.Name != "L3" || !near(int(l3.Capacity), s.capacities[2]) ||
+		l3.Latency < s.ns[2]/2 || l3.Latency > 1.5*s.ns[2] {
 		return fmt.Errorf("want an L3 of %d", s.capacities[2])
 	}
 	return nil
@@ -292,7 +305,8 @@ func TestNameAny(t *testing.T) {
 		before := Level{}
 		names := map[string]bool{}
 		for _, l := range m.Levels {
-			if l.Capacity <= before.Capacity || l.Latency <= before.Latency || names[l.Name] || l.Stated > 0 && l.Capacity > l.Stated {
+			if l.Capacity <= before.Capacity || l.Latency <= before.Latency || names[l.Name] ||
+				l.Stated > 0 && l.Capacity > l.Stated {
 				t.Fatalf("%+v", m.Levels)
 			}
 			before, names[l.Name] = l, true

@@ -36,7 +36,8 @@ func TestLoops(t *testing.T) {
 		for _, dtype := range loopDTypes {
 			want := Loop{op.String(), dtype.String(), float64(op) + 1, 3 * (float64(op) + 1)}
 			if !slices.ContainsFunc(m.Loops, func(l Loop) bool {
-				return l.Op == want.Op && l.DType == want.DType && max(l.Run-want.Run, want.Run-l.Run, l.Step-want.Step, want.Step-l.Step) < 1e-9
+				return l.Op == want.Op && l.DType == want.DType &&
+					max(l.Run-want.Run, want.Run-l.Run, l.Step-want.Step, want.Step-l.Step) < 1e-9
 			}) {
 				t.Errorf("no %v in %v", want, m.Loops)
 			}
@@ -44,20 +45,22 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestStreams: loops over elements of 8 bytes go over all that is behind the caches, by one and by all workers at once, of
-// which all are slow at one moment, and one alone is at another.
+// TestStreams: loops over elements of 8 bytes go over all that is behind the caches, by one and by
+// all workers at once, of which all are slow at one moment, and one alone is at another.
 func TestStreams(t *testing.T) {
 	slow := [2]float64{1, 1}
 	ask := func(p access.Pattern) float64 {
 		op, threads := p.Spec.Op, max(p.Spec.Threads, 1)
-		if bytes := p.Elems * p.Spec.DType.Size(); bytes != 64<<20 && (bytes != 32<<20 || op != access.Copy) {
+		if bytes := p.Elems * p.Spec.DType.Size(); bytes != 64<<20 &&
+			(bytes != 32<<20 || op != access.Copy) {
 			t.Errorf("%v of %d B", op, bytes)
 		}
 		return slow[min(threads, 2)/2] * (1.5 + float64(op)) / float64(threads)
 	}
 	var m Machine
 	s := &sampler{Options: Options{MaxSize: 64 << 20, ask: ask}}
-	if err := s.streams(&m); err != nil || !slices.Equal(m.Streamed, []Stream{{"sum", 12, 0}, {"fill", 20, 0}, {"copy", 28, 0}}) {
+	if err := s.streams(&m); err != nil || !slices.Equal(m.Streamed,
+		[]Stream{{"sum", 12, 0}, {"fill", 20, 0}, {"copy", 28, 0}}) {
 		t.Errorf("%v: %v", err, m.Streamed)
 	}
 	s.Workers, m.Streamed = make([]cpu.Logical, 2), nil

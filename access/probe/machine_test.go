@@ -27,15 +27,19 @@ func example() Machine {
 				{Name: "L2", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 32, Line: 64}}},
 			TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: 4 << 10}},
 		},
-		Date: time.Date(2026, 11, 21, 10, 20, 30, 0, time.UTC), CPU: "Some CPU @ 3 GHz: fast", Pages: "thp",
+		Date: time.Date(2026, 11, 21, 10, 20, 30, 0, time.UTC), CPU: "Some CPU @ 3 GHz: fast",
+		Pages: "thp",
 		Levels: []Level{
-			{Name: "L1D", Stated: 32 << 10, Capacity: 33000, Speed: Speed{Latency: 1.25, Read: 254, Copy: 184.5, ReadAll: 508, CopyAll: 369}},
-			{Name: "L2", Capacity: 2 << 20, Speed: Speed{Latency: 4.5, Read: 110, Near: 1.5, Crowded: 3.5, CrowdedStore: 4.75}}},
-		Memory:     Speed{Latency: 99.5, Read: 11.5, Copy: 11, ReadAll: 40, CopyAll: 38, Near: 5.5},
-		TLB:        []Reach{{Entries: 64, Miss: 2.25, Apart: .75}},
-		Threads:    8,
-		Streams:    7,
-		Loads:      []Load{{0, []float64{99, 100}, []Bandwidth{.64, .65}}, {0.25, []float64{120.5}, []Bandwidth{20}}},
+			{Name: "L1D", Stated: 32 << 10, Capacity: 33000,
+				Speed: Speed{Latency: 1.25, Read: 254, Copy: 184.5, ReadAll: 508, CopyAll: 369}},
+			{Name: "L2", Capacity: 2 << 20, Speed: Speed{Latency: 4.5, Read: 110, Near: 1.5,
+				Crowded: 3.5, CrowdedStore: 4.75}}},
+		Memory:  Speed{Latency: 99.5, Read: 11.5, Copy: 11, ReadAll: 40, CopyAll: 38, Near: 5.5},
+		TLB:     []Reach{{Entries: 64, Miss: 2.25, Apart: .75}},
+		Threads: 8,
+		Streams: 7,
+		Loads: []Load{{0, []float64{99, 100}, []Bandwidth{.64, .65}},
+			{0.25, []float64{120.5}, []Bandwidth{20}}},
 		Streamed:   []Stream{{"sum", 10.5, 6.5}, {"copy", 20.5, 0}},
 		Loops:      []Loop{{"sum", "float32", .25, .5}, {"add", "bfloat16", 1.25, 1.5}},
 		Tiles:      []Tile{{"row", 8, 16, 21.5}, {"col", 64, 8, 50}},
@@ -44,8 +48,8 @@ func example() Machine {
 	}
 }
 
-// TestWritten: the section measured, the tables and the JSON are written as they always were, to the byte. What is
-// added to the format is left out where there is none of it.
+// TestWritten: the section measured, the tables and the JSON are written as they always were, to
+// the byte. What is added to the format is left out where there is none of it.
 func TestWritten(t *testing.T) {
 	m := example()
 	text, err := m.Format()
@@ -108,24 +112,32 @@ func TestFormatAny(t *testing.T) {
 		positive := rapid.Float64Range(1e-3, 1e6)
 		speed := func(label string, least float64) Speed {
 			bandwidth := func(label string) Bandwidth { return Bandwidth(positive.Draw(t, label)) }
-			return Speed{least + positive.Draw(t, label), bandwidth("read"), bandwidth("copy"), bandwidth("read-all"), bandwidth("copy-all"),
-				positive.Draw(t, "near"), positive.Draw(t, "crowded"), positive.Draw(t, "crowded store")}
+			return Speed{least + positive.Draw(t, label), bandwidth("read"), bandwidth("copy"),
+				bandwidth("read-all"), bandwidth("copy-all"),
+				positive.Draw(t, "near"), positive.Draw(t, "crowded"),
+				positive.Draw(t, "crowded store")}
 		}
-		m := Machine{Simulated: example().Simulated, Date: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "date"), 0).UTC(),
-			CPU: rapid.StringMatching(`(\? ?!?)?[ -~]*`).Draw(t, "cpu"), Pages: "4k", Memory: speed("memory", 0)}
+		m := Machine{Simulated: example().Simulated,
+			Date: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "date"), 0).UTC(),
+			CPU:  rapid.StringMatching(`(\? ?!?)?[ -~]*`).Draw(t, "cpu"), Pages: "4k",
+			Memory: speed("memory", 0)}
 		m.CPU = strings.Join(strings.Fields(m.CPU), " ")
 		size, ns := 0, 0.0
 		for range rapid.IntRange(1, 5).Draw(t, "levels") {
 			size += rapid.IntRange(1, 1<<30).Draw(t, "size")
 			bytes := strict.Size(size)
-			l := Level{Name: rapid.StringMatching(`L[1-9]D?`).Draw(t, "name"), Capacity: bytes, Speed: speed("latency", ns)}
+			l := Level{Name: rapid.StringMatching(`L[1-9]D?`).Draw(t, "name"), Capacity: bytes,
+				Speed: speed("latency", ns)}
 			ns = l.Latency
 			m.Levels = append(m.Levels, l)
 			m.Ladder = append(m.Ladder, Point{bytes, positive.Draw(t, "ns")})
 			m.PageLadder = append(m.PageLadder, Pages{size, positive.Draw(t, "ns")})
-			m.Loops = append(m.Loops, Loop{"sum", loopDTypes[len(m.Loops)].String(), positive.Draw(t, "run"), positive.Draw(t, "step")})
-			m.TLB = append(m.TLB, Reach{Entries: size, Miss: positive.Draw(t, "miss"), Apart: positive.Draw(t, "apart")})
-			m.Tiles = append(m.Tiles, Tile{rapid.SampledFrom([]string{"row", "col"}).Draw(t, "order"), size, size, positive.Draw(t, "ns")})
+			m.Loops = append(m.Loops, Loop{"sum", loopDTypes[len(m.Loops)].String(),
+				positive.Draw(t, "run"), positive.Draw(t, "step")})
+			m.TLB = append(m.TLB, Reach{Entries: size, Miss: positive.Draw(t, "miss"),
+				Apart: positive.Draw(t, "apart")})
+			m.Tiles = append(m.Tiles, Tile{rapid.SampledFrom([]string{"row", "col"}).Draw(t,
+				"order"), size, size, positive.Draw(t, "ns")})
 		}
 		text, err := m.Format()
 		if err != nil {
@@ -147,9 +159,11 @@ func TestOlder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := strings.Replace(string(text), "  streams: 7", "  sparse-ns: 91.5\n  runs:\n    - {lines: 1, ns: 13.5}\n  streams: 7", 1)
+	older := strings.Replace(string(text), "  streams: 7",
+		"  sparse-ns: 91.5\n  runs:\n    - {lines: 1, ns: 13.5}\n  streams: 7", 1)
 	older = strings.Replace(older, "near-ns: 5.5", "near-ns: 5.5\n    far-ns: 14.25", 1)
-	if got, err := Parse("f", []byte(older)); err != nil || older == string(text) || !cmp.Equal(got, example()) {
+	if got, err := Parse("f", []byte(older)); err != nil || older == string(text) ||
+		!cmp.Equal(got, example()) {
 		t.Errorf("%v: %s", err, cmp.Diff(example(), got))
 	}
 }
@@ -178,9 +192,11 @@ func TestParseErrors(t *testing.T) {
 				want = line
 			}
 		}
-		text := strings.Replace(string(whole), strings.Join(before, "\n"), strings.Join(after, "\n"), 1)
+		text := strings.Replace(string(whole), strings.Join(before, "\n"),
+			strings.Join(after, "\n"), 1)
 		_, err := Parse("f", []byte(text))
-		if text == string(whole) || err == nil || !strings.HasPrefix(err.Error(), "f:") || !strings.Contains(err.Error(), want) {
+		if text == string(whole) || err == nil || !strings.HasPrefix(err.Error(), "f:") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %v\nwant %s", after, err, want)
 		}
 	}
@@ -188,7 +204,8 @@ func TestParseErrors(t *testing.T) {
 		t.Logf("%s", whole)
 	}
 	before, _, _ := strings.Cut(string(whole), "measured:\n")
-	if _, err := Parse("f", []byte(before)); err == nil || err.Error() != "f: "+ErrNotMeasured.Error() {
+	if _, err := Parse("f", []byte(before)); err == nil ||
+		err.Error() != "f: "+ErrNotMeasured.Error() {
 		t.Error(err)
 	}
 }
@@ -215,7 +232,8 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := Parse("f", written)
 		m.Date = m.Date.UTC().Truncate(time.Second)
-		if err != nil || !cmp.Equal(m, again, cmpopts.EquateApprox(1e-12, 0), cmpopts.EquateEmpty()) {
+		if err != nil || !cmp.Equal(m, again, cmpopts.EquateApprox(1e-12, 0),
+			cmpopts.EquateEmpty()) {
 			t.Errorf("%v\n%s", err, cmp.Diff(m, again))
 		}
 	})

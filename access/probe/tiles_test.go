@@ -6,12 +6,14 @@ import (
 	"github.com/stridebench/stridebench/access"
 )
 
-// TestTiles: tiles of all sides are measured in both orders, on matrices of memory whose rows do not share sets.
+// TestTiles: tiles of all sides are measured in both orders, on matrices of memory whose rows do
+// not share sets.
 func TestTiles(t *testing.T) {
 	asked, most := map[Tile]bool{}, 64<<20
 	ask := func(p access.Pattern) float64 {
 		row := p.Spec.Shape[1] * 4
-		if bytes := 2 * 4 * p.Elems; row%line != 0 || row/line%2 == 0 || bytes > most || bytes < most*8/10 {
+		if bytes := 2 * 4 * p.Elems; row%line != 0 || row/line%2 == 0 || bytes > most ||
+			bytes < most*8/10 {
 			t.Errorf("rows of %d B, %d B in all", row, bytes)
 		}
 		n := p.Nests[0]
@@ -39,7 +41,8 @@ func TestTiles(t *testing.T) {
 			t.Errorf("%+v, want %v ns of 16 elements", got, want)
 		}
 	}
-	for _, most = range []int{48 << 20, 50 << 20, 1 << 20} { // of which some would be an even number of lines
+	// of which some would be an even number of lines
+	for _, most = range []int{48 << 20, 50 << 20, 1 << 20} {
 		s.MaxSize = most
 		if err := s.tiles(&m); err != nil || len(m.Tiles) == 0 {
 			t.Errorf("of %d B: %v, %v", most, err, m.Tiles)
@@ -51,7 +54,8 @@ func TestTiles(t *testing.T) {
 			t.Errorf("of no memory, or of too little: %v, %v", err, m.Tiles)
 		}
 	}
-	if speeds, sets := s.workingSets(&Machine{Memory: m.Memory}); len(speeds) != 1 || sets[0] != 2*s.MaxSize {
+	if speeds, sets := s.workingSets(&Machine{Memory: m.Memory}); len(speeds) != 1 ||
+		sets[0] != 2*s.MaxSize {
 		t.Errorf("%d speeds are measured on %v B", len(speeds), sets)
 	}
 }

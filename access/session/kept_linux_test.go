@@ -16,7 +16,8 @@ func TestKept(t *testing.T) {
 	if err := os.Symlink(os.DevNull, device); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(device, tune.Calibration{}); err == nil || !strings.HasSuffix(err.Error(), "it is not a regular file") {
+	if err := keep(device, tune.Calibration{}); err == nil ||
+		!strings.HasSuffix(err.Error(), "it is not a regular file") {
 		t.Error(err)
 	}
 }

@@ -23,14 +23,18 @@ import (
 )
 
 func matrix(name string, n int) access.Benchmark {
-	return access.Benchmark{Name: name, Spec: access.Spec{Op: access.Sum, Shape: []int{n, n}, DType: layouts.Int32}}
+	return access.Benchmark{Name: name, Spec: access.Spec{Op: access.Sum, Shape: []int{n, n},
+		DType: layouts.Int32}}
 }
 
 // plan has two small benchmarks and a study.
 func plan() session.Plan {
-	d1, ll := simcache.Geometry{Size: 4 << 10, Ways: 4, Line: 64}, simcache.Geometry{Size: 64 << 10, Ways: 8, Line: 64}
-	return session.Plan{Comparisons: []access.Comparison{{matrix("A/n=8", 8), matrix("A/n=16", 16)}}, Studies: session.Studies()[:1],
-		Caches: simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, Count: 3, SampleTime: time.Microsecond}
+	d1, ll := simcache.Geometry{Size: 4 << 10, Ways: 4, Line: 64},
+		simcache.Geometry{Size: 64 << 10, Ways: 8, Line: 64}
+	return session.Plan{Comparisons: []access.Comparison{{matrix("A/n=8", 8),
+		matrix("A/n=16", 16)}}, Studies: session.Studies()[:1],
+		Caches: simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, Count: 3,
+		SampleTime: time.Microsecond}
 }
 
 func prepare(t *testing.T, p session.Plan) *session.Session {
@@ -46,20 +50,57 @@ func prepare(t *testing.T, p session.Plan) *session.Session {
 // anything runs.
 func TestPrepare(t *testing.T) {
 	for want, change := range map[string]func(p *session.Plan){
-		"count 0: want at least 1":                          func(p *session.Plan) { p.Count = 0 },
-		"sample-time 0s: want more than 0 and at most 1m":   func(p *session.Plan) { p.SampleTime = 0 },
-		"sample-time 2m0s: want more than 0 and at most 1m": func(p *session.Plan) { p.SampleTime = 2 * time.Minute },
-		"D1 4096,4,63: ":                                                         func(p *session.Plan) { p.Caches.Levels[0].Line = 63 },
-		"pages Pages(9): no such pages":                                          func(p *session.Plan) { p.Pages = 9 },
-		"A/n=8: dtype undefined: no such dtype":                                  func(p *session.Plan) { p.Comparisons[0][0].Spec.DType = 99 },
-		"A/n=8: op Op(77): no such operation":                                    func(p *session.Plan) { p.Comparisons[0][0].Spec.Op = 77 },
-		`"": a name of a benchmark is not empty`:                                 func(p *session.Plan) { p.Comparisons[0][0].Name = "" },
-		`"A\nb": a name of a benchmark is not empty`:                             func(p *session.Plan) { p.Comparisons[0][0].Name = "A\nb" },
-		"A/n=16: it walks elements of int8, and A/n=8 of the same comparison of": func(p *session.Plan) { p.Comparisons[0][1].Spec.DType = layouts.Int8 },
-		"A/n=16: two benchmarks have this name":                                  func(p *session.Plan) { p.Comparisons[0][0].Name = "A/n=16" },
-		"A/n=8: pad -1: negative":                                                func(p *session.Plan) { p.Comparisons[0][0].Spec.Pad = -1 },
-		"A/n=16: the view has no element to time":                                func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },
-		"A/n=8: the tensors need 4096.0 GiB of memory, this":                     func(p *session.Plan) { p.Comparisons[0][0].Spec.Shape = []int{1 << 20, 1 << 20} },
+		"count 0: want at least 1": func(p *session.Plan) { p.Count = 0 },
+		"sample-time 0s: want more than 0 and at most 1m": func(p *session.Plan) {
+			p.SampleTime = 0
+		},
+		"sample-time 2m0s: want more than 0 and at most 1m": func(p *session.Plan) {
+			p.SampleTime = 2 * time.Minute
+		},
+		"D1 4096,4,63: ": func(
+			p *session.Plan) {
+			p.Caches.Levels[0].Line = 63
+		},
+		"pages Pages(9): no such pages": func(
+			p *session.Plan) {
+			p.Pages = 9
+		},
+		"A/n=8: dtype undefined: no such dtype": func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Spec.DType = 99
+		},
+		"A/n=8: op Op(77): no such operation": func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Spec.Op = 77
+		},
+		`"": a name of a benchmark is not empty`: func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Name = ""
+		},
+		`"A\nb": a name of a benchmark is not empty`: func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Name = "A\nb"
+		},
+		"A/n=16: it walks elements of int8, and A/n=8 of the same comparison of": func(
+			p *session.Plan) {
+			p.Comparisons[0][1].Spec.DType = layouts.Int8
+		},
+		"A/n=16: two benchmarks have this name": func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Name = "A/n=16"
+		},
+		"A/n=8: pad -1: negative": func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Spec.Pad = -1
+		},
+		"A/n=16: the view has no element to time": func(
+			p *session.Plan) {
+			p.Comparisons[0][1].Spec.Shape = []int{0}
+		},
+		"A/n=8: the tensors need 4096.0 GiB of memory, this": func(
+			p *session.Plan) {
+			p.Comparisons[0][0].Spec.Shape = []int{1 << 20, 1 << 20}
+		},
 	} {
 		p := plan()
 		change(&p)
@@ -68,11 +109,15 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		b, ok := errors.AsType[*session.BenchmarkError](err)
-		here := strings.Contains(want, "no element") || strings.Contains(want, "memory") // it is this machine's fault
-		if of := strings.HasPrefix(want, "A/") || strings.HasPrefix(want, `"`); ok != of || ok && b.Invalid == here {
+		// it is this machine's fault
+		here := strings.Contains(want, "no element") || strings.Contains(want, "memory")
+		if of := strings.HasPrefix(want, "A/") || strings.HasPrefix(want, `"`); ok != of || ok &&
+			b.Invalid == here {
 			t.Errorf("%v is %+v", err, b)
 		}
-		if _, ofField := errors.AsType[*access.FieldError](err); ofField && !ok != (strings.HasPrefix(want, "count") || strings.HasPrefix(want, "sample") || strings.HasPrefix(want, "pages")) {
+		if _, ofField := errors.AsType[*access.FieldError](err); ofField &&
+			!ok != (strings.HasPrefix(want, "count") || strings.HasPrefix(want, "sample") ||
+				strings.HasPrefix(want, "pages")) {
 			t.Errorf("%v is %T", err, err)
 		}
 	}
@@ -125,7 +170,8 @@ func TestInterrupted(t *testing.T) {
 		}
 	}})
 	stop, ok := errors.AsType[session.Interrupted](err)
-	if !ok || stop.Done < 2 || stop.Done == stop.Total || stop.Done != records || stop.Total != 2000 || !errors.Is(err, cause) {
+	if !ok || stop.Done < 2 || stop.Done == stop.Total || stop.Done != records ||
+		stop.Total != 2000 || !errors.Is(err, cause) {
 		t.Errorf("%v", err)
 	}
 	set, err := results.Parse("run.txt", file.Bytes())
@@ -135,7 +181,8 @@ func TestInterrupted(t *testing.T) {
 	if set.Comment("overhead") == "" {
 		t.Error("nothing is said of the whole run")
 	}
-	if got := set.Comment("interrupted"); len(set.Results) != stop.Done || got != fmt.Sprintf("after %d of 2000 samples", stop.Done) {
+	if got := set.Comment("interrupted"); len(set.Results) != stop.Done ||
+		got != fmt.Sprintf("after %d of 2000 samples", stop.Done) {
 		t.Errorf("%d results of %v, interrupted %q", len(set.Results), stop, got)
 	}
 }
@@ -174,7 +221,8 @@ func TestTimesOnly(t *testing.T) {
 // be cut to that, and leaves out what of the whole suite it lacks.
 func TestBaseline(t *testing.T) {
 	study := session.Studies()[0] + "/set=0/kernel=scalar"
-	text := "BenchmarkA/n=8 1 5 ns/op 7 D1-misses/op\nBenchmarkB/n=1 1 5 ns/op\nBenchmarkElse 1 5 ns/op\nBenchmark" + study + " 1 3 D1-misses/op\n"
+	text := "BenchmarkA/n=8 1 5 ns/op 7 D1-misses/op\nBenchmarkB/n=1 1 5 ns/op\nBenchmarkElse 1 " +
+		"5 ns/op\nBenchmark" + study + " 1 3 D1-misses/op\n"
 	old, err := results.Parse("old.txt", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +257,8 @@ func TestBaseline(t *testing.T) {
 func TestFilter(t *testing.T) {
 	p := plan()
 	kept, studies, err := session.Filter("/n:8", p.Comparisons, p.Studies)
-	if err != nil || len(kept) != 1 || len(kept[0]) != 1 || kept[0][0].Name != "A/n=8" || len(studies) != 0 {
+	if err != nil || len(kept) != 1 || len(kept[0]) != 1 || kept[0][0].Name != "A/n=8" ||
+		len(studies) != 0 {
 		t.Errorf("%v, %v, %v", kept, studies, err)
 	}
 	for _, query := range []string{"x(", "/n:9"} {
@@ -239,10 +288,13 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	chosen := cpu.Choose(cpu.Caches())
-	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() || got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 || got.Pages != access.PagesSmall.String() {
+	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() ||
+		got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 ||
+		got.Pages != access.PagesSmall.String() {
 		t.Errorf("%+v, want %v", got, chosen.Levels)
 	}
-	for _, key := range []string{"sim-d1-source", "sim-ll-source", "date", "kernels", "load", keys.Suite, "overhead"} {
+	for _, key := range []string{"sim-d1-source", "sim-ll-source", "date", "kernels", "load",
+		keys.Suite, "overhead"} {
 		if set.Comment(key) == "" {
 			t.Errorf("nothing is said of %s", key)
 		}
@@ -273,7 +325,8 @@ func (s *samples) begin(what string, steps int, timed bool) {
 
 func (s *samples) end() {
 	if got := int(s.steps.Load()); len(s.phases) > 0 && got != s.want {
-		s.off = append(s.off, fmt.Sprintf("%s: %d of %d steps", s.phases[len(s.phases)-1], got, s.want))
+		s.off = append(s.off, fmt.Sprintf("%s: %d of %d steps", s.phases[len(s.phases)-1],
+			got, s.want))
 	}
 }
 
@@ -296,7 +349,8 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		told.end()
-		if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 samples, simulating the studies" || told.off != nil {
+		if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 "+
+			"samples, simulating the studies" || told.off != nil {
 			t.Errorf("phases %q, %q", got, told.off)
 		}
 	}
@@ -318,7 +372,8 @@ func TestLong(t *testing.T) {
 			}
 			continue
 		}
-		if stop, ok := errors.AsType[session.Interrupted](err); err != nil && (!ok || stop.Total != 50) {
+		if stop, ok := errors.AsType[session.Interrupted](err); err != nil &&
+			(!ok || stop.Total != 50) {
 			t.Errorf("%v", err)
 		}
 	}

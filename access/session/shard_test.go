@@ -16,7 +16,8 @@ import (
 // TestTake: the shares of some of the quick suite are all of it, each comparison whole and in
 // the suite's order, and none takes much longer than what cannot be helped.
 func TestTake(t *testing.T) {
-	plan := Plan{Comparisons: access.Suite(true)[:6], Studies: Studies(), Count: 6, SampleTime: time.Millisecond}
+	plan := Plan{Comparisons: access.Suite(true)[:6], Studies: Studies(), Count: 6,
+		SampleTime: time.Millisecond}
 	times, err := plan.times()
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +35,11 @@ func TestTake(t *testing.T) {
 				t.Fatal(err)
 			}
 			if share.suite() != plan.suite() {
-				t.Errorf("shard %d of %d is of the suite %s, want %s", i+1, n, share.suite(), plan.suite())
+				t.Errorf("shard %d of %d is of the suite %s, want %s", i+1, n, share.suite(),
+					plan.suite())
 			}
-			if !slices.IsSorted(share.part.places) || len(share.part.places) != len(share.Comparisons)+len(share.Studies) {
+			if !slices.IsSorted(share.part.places) ||
+				len(share.part.places) != len(share.Comparisons)+len(share.Studies) {
 				t.Errorf("shard %d of %d has the places %v", i+1, n, share.part.places)
 			}
 			longest, own := 0.0, 0.0
@@ -52,22 +55,27 @@ func TestTake(t *testing.T) {
 			}
 		}
 		slices.Sort(places)
-		if len(places) != len(times) || places[0] != 1 || places[len(places)-1] != len(times) || len(slices.Compact(places)) != len(times) {
+		if len(places) != len(times) || places[0] != 1 || places[len(places)-1] != len(times) ||
+			len(slices.Compact(places)) != len(times) {
 			t.Errorf("%d shards have the places %v of %d", n, places, len(times))
 		}
 		if len(names) != len(namesOf(plan.Comparisons)) {
-			t.Errorf("%d shards have %d benchmarks of %d", n, len(names), len(namesOf(plan.Comparisons)))
+			t.Errorf("%d shards have %d benchmarks of %d", n, len(names),
+				len(namesOf(plan.Comparisons)))
 		}
 	}
-	if all, err := plan.Take(node.Shard{}); err != nil || len(all.Comparisons) != len(plan.Comparisons) || all.part.shard != (node.Shard{}) {
+	if all, err := plan.Take(node.Shard{}); err != nil ||
+		len(all.Comparisons) != len(plan.Comparisons) || all.part.shard != (node.Shard{}) {
 		t.Errorf("of no shard: %v", err)
 	}
 	for _, bad := range []node.Shard{{Index: 3, Of: 2}, {Of: 2}, {Index: -1, Of: -1}} {
-		if _, err := plan.Take(bad); err == nil || !strings.Contains(err.Error(), "want the first number from 1") {
+		if _, err := plan.Take(bad); err == nil ||
+			!strings.Contains(err.Error(), "want the first number from 1") {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
-	if _, err := plan.Take(node.Shard{Index: 1, Of: len(times) + 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want at most %d shards", len(times))) {
+	if _, err := plan.Take(node.Shard{Index: 1, Of: len(times) + 1}); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("want at most %d shards", len(times))) {
 		t.Errorf("more shards than comparisons: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // TestStudies: the misses of all sets together are those of a pass in the steady
 // state, and those of a capacity are those of a simulated cache of one set.
 func TestStudies(t *testing.T) {
-	for _, d1 := range []simcache.Geometry{{Size: 32 << 10, Ways: 8, Line: 64}, {Size: 64 << 10, Ways: 4, Line: 64}, {Size: 2 << 10, Ways: 2, Line: 128}} {
+	for _, d1 := range []simcache.Geometry{{Size: 32 << 10, Ways: 8, Line: 64},
+		{Size: 64 << 10, Ways: 4, Line: 64}, {Size: 2 << 10, Ways: 2, Line: 128}} {
 		seen := map[string]bool{}
 		for _, s := range studies() {
 			all, err := s.records(d1)
@@ -19,7 +20,8 @@ func TestStudies(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range all {
-				if seen[r.Name] || !strings.HasPrefix(r.Name, s.name+"/") || !strings.HasSuffix(r.Name, "/kernel=scalar") {
+				if seen[r.Name] || !strings.HasPrefix(r.Name, s.name+"/") ||
+					!strings.HasSuffix(r.Name, "/kernel=scalar") {
 					t.Errorf("%s: the name of a result is %s", s.name, r.Name)
 				}
 				seen[r.Name] = true
@@ -39,7 +41,8 @@ func checkSets(t *testing.T, s study, d1 simcache.Geometry, all []Record) {
 	for _, r := range all {
 		sum += misses(r, "D1-misses/op")
 	}
-	if want := float64(steady(t, s, d1).D1Misses()); sum != want || len(all) != min(d1.Sets(), maxSets) {
+	if want := float64(steady(t, s, d1).D1Misses()); sum != want ||
+		len(all) != min(d1.Sets(), maxSets) {
 		t.Errorf("D1 %s, %s: %v misses of %d sets, simulated %v", d1, s.name, sum, len(all), want)
 	}
 }
@@ -58,7 +61,8 @@ func checkCapacities(t *testing.T, s study, d1 simcache.Geometry, all []Record) 
 			continue
 		}
 		g := simcache.Geometry{Size: n * unit, Ways: n * unit / d1.Line, Line: d1.Line}
-		if want := steady(t, s, g); misses(r, "misses/op") != float64(want.D1Misses()) || misses(r, "D-refs/op") != float64(want.Refs()) {
+		if want := steady(t, s, g); misses(r, "misses/op") != float64(want.D1Misses()) ||
+			misses(r, "D-refs/op") != float64(want.Refs()) {
 			t.Errorf("%s: %v, simulated %d of %d", r.Name, r.Values, want.D1Misses(), want.Refs())
 		}
 	}

@@ -31,19 +31,21 @@ func (w *watched) Err() error {
 	return errors.Join(unix.SchedGetaffinity(0, &w.ran), context.Canceled)
 }
 
-// TestTuneCore: of a machine of several kinds of cores, a calibration is made on the CPU that threads are pinned to
-// first, and one of the other kind is none of it.
+// TestTuneCore: of a machine of several kinds of cores, a calibration is made on the CPU that
+// threads are pinned to first, and one of the other kind is none of it.
 func TestTuneCore(t *testing.T) {
 	if !kernel.Best().Streams() {
 		return // nothing is calibrated
 	}
-	plan := Plan{Comparisons: []access.Comparison{{{Name: "Stream", Spec: access.Spec{Kernel: access.Kernel(kernel.Best().Name())}}}}}
+	plan := Plan{Comparisons: []access.Comparison{{{Name: "Stream",
+		Spec: access.Spec{Kernel: access.Kernel(kernel.Best().Name())}}}}}
 	one, other := cores(48<<10), cores(32<<10)
 	file, found := filepath.Join(t.TempDir(), "kernels.yaml"), map[string]kernel.Tuning{}
 	for _, s := range kernel.Sets() {
 		found[s.Name()] = s.Tuning()
 	}
-	text, err := tune.Calibration{CPU: tune.Identity("Some CPU", one), Date: time.Unix(1e9, 0), Sets: found}.Format()
+	text, err := tune.Calibration{CPU: tune.Identity("Some CPU", one), Date: time.Unix(1e9, 0),
+		Sets: found}.Format()
 	if err == nil {
 		err = outfile.WriteFile(file, text)
 	}
@@ -55,7 +57,8 @@ func TestTuneCore(t *testing.T) {
 		anew   bool
 	}{{one, false}, {other, true}} {
 		for _, w := range cpu.Workers() {
-			s := &Session{Plan: plan, machine: node.Machine{CPU: "Some CPU", Available: 16 << 20}, detected: c.caches}
+			s := &Session{Plan: plan, machine: node.Machine{CPU: "Some CPU", Available: 16 << 20},
+				detected: c.caches}
 			s.CPUs = []int{w.CPU}
 			ctx := &watched{Context: context.Background()}
 			_, err := s.Tune(ctx, tune.Tuner{File: file})
@@ -71,5 +74,6 @@ func TestTuneCore(t *testing.T) {
 
 // cores are the caches of a kind of core.
 func cores(size int) []cpu.Cache {
-	return []cpu.Cache{{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: size, Ways: 8, Line: 64}}}
+	return []cpu.Cache{{Level: 1, Type: "Data",
+		Geometry: simcache.Geometry{Size: size, Ways: 8, Line: 64}}}
 }

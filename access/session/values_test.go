@@ -40,12 +40,15 @@ func TestGoTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		text.Reset()
-		if err := w.Write(name, 12, []results.Value{{Value: 1.5, Unit: "ns/op"}, {Value: 1e10, Unit: "B/s"}}); err != nil {
+		if err := w.Write(name, 12, []results.Value{{Value: 1.5, Unit: "ns/op"},
+			{Value: 1e10, Unit: "B/s"}}); err != nil {
 			t.Fatal(err)
 		}
-		_, line, _ := strings.Cut(strings.TrimSpace(text.String()), "\n") // after that of the family
+		// after that of the family
+		_, line, _ := strings.Cut(strings.TrimSpace(text.String()), "\n")
 		m := goTool.FindStringSubmatch(line)
-		if m == nil || m[1] != "Benchmark"+name || m[2] != "" || m[3] != "12" || m[4] != "1.5 ns/op 10000000000 B/s" {
+		if m == nil || m[1] != "Benchmark"+name || m[2] != "" || m[3] != "12" ||
+			m[4] != "1.5 ns/op 10000000000 B/s" {
 			t.Errorf("%q is read as %q", line, m)
 		}
 	}
@@ -56,7 +59,8 @@ func TestGoTool(t *testing.T) {
 func TestLineValues(t *testing.T) {
 	var units []string
 	m := measured{counts: &access.Counts{}, tlb: true, predicted: 1}
-	m.sample.Events = map[counters.Event]float64{counters.L1DMisses: 1, counters.LLCMisses: 1, counters.DTLBMisses: 1, counters.Instructions: 1, counters.Cycles: 1}
+	m.sample.Events = map[counters.Event]float64{counters.L1DMisses: 1, counters.LLCMisses: 1,
+		counters.DTLBMisses: 1, counters.Instructions: 1, counters.Cycles: 1}
 	for _, v := range m.values() {
 		units = append(units, v.Unit)
 	}

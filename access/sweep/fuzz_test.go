@@ -10,8 +10,10 @@ import (
 func FuzzParse(f *testing.F) {
 	f.Add("caches: [{d1: '32768,8,64', ll: '8388608,16,64'}]\nshapes: [8x8]\norders: [row, col]\n")
 	f.Add("caches: [{preset: a64fx}]\nsuite: quick\n")
-	f.Add("caches: [{name: a, d1: '1024,2,64'}]\nshapes: [4x4, 6x6]\nops: [sum, copy]\nviews: ['', 't()']\npads: [0, 3]\ntiles: [none, 2x2]\n")
-	f.Add("caches: [x]\nshapes: [2305843009213693952]\nviews: ['view(torch.float32)[0:10]', 'x..t()']\ndtypes: [float64]\n")
+	f.Add("caches: [{name: a, d1: '1024,2,64'}]\nshapes: [4x4, 6x6]\nops: [sum, copy]\nviews: " +
+		"['', 't()']\npads: [0, 3]\ntiles: [none, 2x2]\n")
+	f.Add("caches: [x]\nshapes: [2305843009213693952]\nviews: ['view(torch.float32)[0:10]', " +
+		"'x..t()']\ndtypes: [float64]\n")
 	f.Add("caches: []\nshapes: [0x0]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse("f", []byte(text))
@@ -38,8 +40,10 @@ func FuzzParseLine(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, d, ok := parseLine(strings.TrimSuffix(line(point, c), "\n")); !ok || again != point || d != c || point < 0 {
-			t.Errorf("%q is point %d, %+v, which is written and read as %d, %+v, %t", text, point, c, again, d, ok)
+		if again, d, ok := parseLine(strings.TrimSuffix(line(point, c), "\n")); !ok ||
+			again != point || d != c || point < 0 {
+			t.Errorf("%q is point %d, %+v, which is written and read as %d, %+v, %t", text, point,
+				c, again, d, ok)
 		}
 	})
 }

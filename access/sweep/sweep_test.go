@@ -61,12 +61,15 @@ func TestCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts, err := access.Simulate(context.Background(), s.hierarchies[point%2].config, []access.Pattern{p}, nil)
+		counts, err := access.Simulate(context.Background(), s.hierarchies[point%2].config,
+			[]access.Pattern{p}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := counts[0]
-		if name, want := s.name(point), (count{c.Refs(), c.D1Misses(), c.LLMisses()}); !strings.HasPrefix(line, "Benchmark"+name+" ") || !strings.HasSuffix(line, valuesOf(want)) {
+		if name, want := s.name(point), (count{c.Refs(), c.D1Misses(),
+			c.LLMisses()}); !strings.HasPrefix(line, "Benchmark"+name+" ") ||
+			!strings.HasSuffix(line, valuesOf(want)) {
 			t.Errorf("%s, want %s with %v", line, name, want)
 		}
 		point++
@@ -124,13 +127,16 @@ func TestKilled(t *testing.T) {
 			}
 		}})
 		if got != want || simulated != s.points()-kept {
-			t.Fatalf("%d bytes: %d simulated of %d, %d there\n%s", n, simulated, s.points(), kept, got)
+			t.Fatalf("%d bytes: %d simulated of %d, %d there\n%s", n, simulated,
+				s.points(), kept, got)
 		}
 	}
-	if _, err := s.Run(context.Background(), half, Options{Index: 1, Of: 2}); err == nil || !strings.Contains(err.Error(), "it is the record of another sweep, or shard") {
+	if _, err := s.Run(context.Background(), half, Options{Index: 1, Of: 2}); err == nil ||
+		!strings.Contains(err.Error(), "it is the record of another sweep, or shard") {
 		t.Error(err)
 	}
-	if _, err := s.Run(context.Background(), filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1}); !errors.Is(err, errThere) {
+	if _, err := s.Run(context.Background(), filepath.Join(dir, "whole.txt"),
+		Options{Index: 1, Of: 1}); !errors.Is(err, errThere) {
 		t.Error(err)
 	}
 }
@@ -181,7 +187,8 @@ func TestViewNone(t *testing.T) {
 
 // TestSuite: the benchmarks of bench run, chases too, are a space.
 func TestSuite(t *testing.T) {
-	s, err := Parse("a.yaml", []byte("suite: quick\ncaches:\n- {name: a, d1: '32768,8,64', ll: '1048576,16,64'}\n"))
+	s, err := Parse("a.yaml", []byte("suite: quick\ncaches:\n- {name: a, d1: '32768,8,64', ll: "+
+		"'1048576,16,64'}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,40 +201,48 @@ func TestSuite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if chases[c.refs] != "" || c.d1 == 0 && !strings.HasSuffix(s.name(point), "16KiB/kernel=scalar/caches=a") {
+		if chases[c.refs] != "" || c.d1 == 0 &&
+			!strings.HasSuffix(s.name(point), "16KiB/kernel=scalar/caches=a") {
 			t.Errorf("%s: %+v, as %s", s.name(point), c, chases[c.refs])
 		}
 		chases[c.refs] = name
 	}
-	if s.names[0] != "Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar" || len(chases) != 4 {
+	if s.names[0] != "Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar" ||
+		len(chases) != 4 {
 		t.Errorf("%s, %v", s.names[0], chases)
 	}
 }
 
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"tiles: [none, 4x4]", "tiles: [none, 4x4x4]", `a.yaml:5:15: with shape 8x8, dtype int32, op sum, view none, order row, tile 4x4x4`},
-		{"tiles: [none, 4x4]", "tiles: [none, 0x4]", "tile 0x4: size 0 of dim 0"}, // no number in base 16
+		{"tiles: [none, 4x4]", "tiles: [none, 4x4x4]",
+			`a.yaml:5:15: with shape 8x8, dtype int32, op sum, view none, order row, tile 4x4x4`},
+		// no number in base 16
+		{"tiles: [none, 4x4]", "tiles: [none, 0x4]", "tile 0x4: size 0 of dim 0"},
 		{"tiles: [none, 4x4]", "tiles: [none, 0b11]", `"0b11" is not a size`},
 		{"[sum, copy]", "[chase]", `want sum, fill or copy`},
 		{"dtypes: [int32", "dtypes: [int32, flot64", `a.yaml:2:17: dtype "flot64": no such dtype`},
 		{"[row, col]", "[row, diag]", `"diag": `},
-		{"shapes:", "pads: [0, -1]\nshapes:", `a.yaml:1:11: with shape 8x8, dtype int32, op sum, view none, order row, tile none, kernel scalar, pad -1`},
+		{"shapes:", "pads: [0, -1]\nshapes:",
+			`a.yaml:1:11: with shape 8x8, dtype int32, op sum, view none, order row, tile none, kernel scalar, pad -1`},
 		{"shapes:", "views: [transpose(0,1)]\nshapes:", `a.yaml:1:9: view "transpose(0": `},
 		{"shapes:", "views: ['transpose(0,2)']\nshapes:", `a.yaml:1:9: `},
-		{"- preset: cachegrind-article", `- {d1: "1024,2,64", ll: "8192,4,64", name: tiny}`, "a.yaml:8:4: the name tiny is there already"},
+		{"- preset: cachegrind-article", `- {d1: "1024,2,64", ll: "8192,4,64", name: tiny}`,
+			"a.yaml:8:4: the name tiny is there already"},
 		{"cachegrind-article", "nothing", "nothing"},
 		{"[row, col]", "[row, row]", "it is there twice"},
 		{"[row, col]", "[]", "no orders (want one or more)"},
 		{"name: tiny", "name: a/b", "want no space and no /"},
 		{"name: tiny", "name: a\u00a0b", `name "a\u00a0b": want no space and no /`},
 		{"name: tiny", "name: tiny-2", `name "tiny-2": `},
-		{"name: tiny", "name: " + strings.Repeat("tiny", 15_000), "the names of 2 caches take a line of 60"},
+		{"name: tiny", "name: " + strings.Repeat("tiny", 15_000),
+			"the names of 2 caches take a line of 60"},
 		{"shapes: [8x8, 8x16, 64x64]", "suite: all", `a.yaml:1:8: "all": want default or quick`},
 		{"shapes: [8x8, 8x16, 64x64]", "suite: quick\nshapes: [8x8]", "a.yaml:1:8: "},
 		{small, "shapes: [8x8]\n", "no caches (want one or more)"},
 	} {
-		if _, err := Parse("a.yaml", []byte(strings.Replace(small, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse("a.yaml", []byte(strings.Replace(small, c.old, c.new, 1))); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.new, err, c.want)
 		}
 	}

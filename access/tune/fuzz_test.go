@@ -11,7 +11,9 @@ import (
 // FuzzParse: what is read is written and read as the same, and says only what sets can be
 // tuned to.
 func FuzzParse(f *testing.F) {
-	c := Calibration{CPU: "a \"CPU\"", Date: time.Unix(1e9, 0), Sets: map[string]kernel.Tuning{"avx2": kernel.Default(), "avx512": {Runs: 1, Tiles: 1, Narrow: 1, Blocks: 1, Reads: 1, ReadsAhead: 1}}}
+	c := Calibration{CPU: "a \"CPU\"", Date: time.Unix(1e9, 0),
+		Sets: map[string]kernel.Tuning{"avx2": kernel.Default(),
+			"avx512": {Runs: 1, Tiles: 1, Narrow: 1, Blocks: 1, Reads: 1, ReadsAhead: 1}}}
 	text, err := c.Format()
 	if err != nil {
 		f.Fatal(err)

@@ -37,11 +37,13 @@ func TestFrom(t *testing.T) {
 			t.Errorf("past %v: from %d on, want %d", c.past, got, c.want)
 		}
 		slower := []time.Duration{1, 1, c.past[2] + 1}
-		if got, way := ever(sizes, [][]time.Duration{plain, slower, c.past}); got != c.ever || way != 1 {
+		if got, way := ever(sizes, [][]time.Duration{plain, slower, c.past}); got != c.ever ||
+			way != 1 {
 			t.Errorf("asking %v: from %d on in way %d, want %d in 1", c.past, got, way, c.ever)
 		}
 	}
-	for want, times := range [][]time.Duration{{100, 98, 95, 101}, {100, 80, 200, 80}, {100, 110, 80, 89}} {
+	for want, times := range [][]time.Duration{{100, 98, 95, 101}, {100, 80, 200, 80},
+		{100, 110, 80, 89}} {
 		if got := nearest(times); got != want {
 			t.Errorf("of %v the %d-th is chosen, want %d", times, got, want)
 		}
@@ -98,12 +100,15 @@ func TestPlans(t *testing.T) {
 		for _, r := range thresholds(s, sizes) {
 			if r.plan == nil {
 				sums++
-				if len(r.ways) != 1+len(readsAheads) || r.ways[0].Reads != kernel.Never || r.size%8 != 0 {
+				if len(r.ways) != 1+len(readsAheads) || r.ways[0].Reads != kernel.Never ||
+					r.size%8 != 0 {
 					t.Errorf("%s: a sum of %d B, as %s", s.Name(), r.size, r.ways)
 				}
 				for i, ahead := range readsAheads {
-					if s.Tune(r.ways[1+i]); s.Tuning().Reads != 1 || s.Tuning().ReadsAhead != ahead {
-						t.Errorf("%s: a sum asks as in %s, want %d B ahead", s.Name(), s.Tuning(), ahead)
+					if s.Tune(r.ways[1+i]); s.Tuning().Reads != 1 ||
+						s.Tuning().ReadsAhead != ahead {
+						t.Errorf("%s: a sum asks as in %s, want %d B ahead", s.Name(),
+							s.Tuning(), ahead)
 					}
 					s.Tune(before)
 				}
@@ -131,7 +136,8 @@ func TestPlans(t *testing.T) {
 			*r.kind.of(&only) = 1
 			s.Tune(only)
 			if past := r.plan.PastCaches(); plain || !past {
-				t.Errorf("%s at %d B: past the caches: %t where it is not tuned so, %t where its kind is", s.Name(), r.size, plain, past)
+				t.Errorf("%s at %d B: past the caches: %t where it is not tuned so, %t where its "+
+					"kind is", s.Name(), r.size, plain, past)
 			}
 			s.Tune(before)
 		}
@@ -165,7 +171,9 @@ func TestMeasure(t *testing.T) {
 		if err := tuned.Check(); ok && err != nil {
 			t.Errorf("%s: %v", s.Name(), err)
 		}
-		if ok && (tuned.Runs != sizes[0] && tuned.Runs != kernel.Never || tuned.Reads != 2*sizes[0] && tuned.Reads != kernel.Never || !slices.Contains(aheads, tuned.Ahead)) {
+		if ok && (tuned.Runs != sizes[0] && tuned.Runs != kernel.Never ||
+			tuned.Reads != 2*sizes[0] && tuned.Reads != kernel.Never ||
+			!slices.Contains(aheads, tuned.Ahead)) {
 			t.Errorf("%s: %s", s.Name(), tuned)
 		}
 	}
@@ -174,7 +182,8 @@ func TestMeasure(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Measure(ctx, kernel.All(), 0); kernel.Best().Streams() && !errors.Is(err, context.Canceled) {
+	if _, err := Measure(ctx, kernel.All(), 0); kernel.Best().Streams() &&
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -192,11 +201,15 @@ func TestFile(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		past := rapid.OneOf(rapid.Just(kernel.Never), rapid.IntRange(1, 1<<40))
-		c := Calibration{CPU: rapid.StringMatching(`[ -~]{0,40}`).Draw(t, "cpu"), Date: time.Unix(1790000000, 0).UTC(), Sets: map[string]kernel.Tuning{}}
+		c := Calibration{CPU: rapid.StringMatching(`[ -~]{0,40}`).Draw(t, "cpu"),
+			Date: time.Unix(1790000000, 0).UTC(), Sets: map[string]kernel.Tuning{}}
 		for _, s := range kernel.All() {
 			if rapid.Bool().Draw(t, s.Name()) {
-				c.Sets[s.Name()] = kernel.Tuning{Runs: past.Draw(t, "runs"), Tiles: past.Draw(t, "tiles"), Narrow: past.Draw(t, "narrow"),
-					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, 64).Draw(t, "ahead"), Reads: past.Draw(t, "reads"), ReadsAhead: rapid.IntRange(1, 128<<10).Draw(t, "reads ahead")}
+				c.Sets[s.Name()] = kernel.Tuning{Runs: past.Draw(t, "runs"),
+					Tiles: past.Draw(t, "tiles"), Narrow: past.Draw(t, "narrow"),
+					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, 64).Draw(t, "ahead"),
+					Reads:      past.Draw(t, "reads"),
+					ReadsAhead: rapid.IntRange(1, 128<<10).Draw(t, "reads ahead")}
 			}
 		}
 		text, err := c.Format()
@@ -239,10 +252,13 @@ func TestFileRefuses(t *testing.T) {
 func TestOf(t *testing.T) {
 	caches := cpu.Caches()
 	this := Identity("Some  CPU", caches)
-	if !strings.Contains(this, "Some CPU") || this != Identity("Some CPU", caches) || this == Identity("Another", caches) {
+	if !strings.Contains(this, "Some CPU") || this != Identity("Some CPU", caches) ||
+		this == Identity("Another", caches) {
 		t.Errorf("this is %q", this)
 	}
-	if core := Identity("Some CPU", append(caches, cpu.Cache{Level: 9, Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}})); core == this {
+	if core := Identity("Some CPU", append(caches,
+		cpu.Cache{Level: 9, Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12,
+			Line: 64}})); core == this {
 		t.Errorf("another kind of core is %q, too", core)
 	}
 	c := Calibration{CPU: this, Sets: map[string]kernel.Tuning{}}
@@ -255,7 +271,8 @@ func TestOf(t *testing.T) {
 	if best := kernel.Best(); best.Streams() {
 		before := best.Tuning()
 		t.Cleanup(func() { best.Tune(before) })
-		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5, Reads: 6, ReadsAhead: 7}
+		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5,
+			Reads: 6, ReadsAhead: 7}
 		c.Apply()
 		if got := best.Tuning(); got != c.Sets[best.Name()] {
 			t.Errorf("tuned to %s", got)
@@ -280,7 +297,8 @@ func TestMemory(t *testing.T) {
 func TestRound(t *testing.T) {
 	s := kernel.Best()
 	g := &ground{dst: memory(4096), src: memory(4096)}
-	r := &race{set: s, plan: kernel.NewPlan(s, 4, []kernel.Loop{{N: 1024, To: 4, From: 4}}), ways: []kernel.Tuning{kernel.Default(), kernel.Default()},
+	r := &race{set: s, plan: kernel.NewPlan(s, 4, []kernel.Loop{{N: 1024, To: 4, From: 4}}),
+		ways: []kernel.Tuning{kernel.Default(), kernel.Default()},
 		best: []time.Duration{time.Hour, -1}}
 	if r.round(g); r.best[0] >= time.Hour || r.best[1] != -1 {
 		t.Errorf("of an hour and what was faster than anything %v is kept", r.best)

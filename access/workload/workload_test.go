@@ -93,7 +93,9 @@ func TestParse(t *testing.T) {
 		t.Error(diff)
 	}
 	spec := w.Comparisons[0][3].Spec
-	if diff := cmp.Diff(access.Spec{Op: access.Sum, Shape: []int{64, 48}, Pad: 16, DType: layouts.Int32, Order: access.Col, Kernel: access.Scalar}, spec, sameText); diff != "" {
+	if diff := cmp.Diff(access.Spec{Op: access.Sum, Shape: []int{64, 48}, Pad: 16,
+		DType: layouts.Int32, Order: access.Col, Kernel: access.Scalar}, spec,
+		sameText); diff != "" {
 		t.Error(diff)
 	}
 	if err := w.Errorf(w.Comparisons[2][1].Name, "is large"); err.Error() != "f:8:6: is large" {
@@ -104,7 +106,8 @@ func TestParse(t *testing.T) {
 // TestVector: the word stands for the best kernels of this CPU, where they can
 // walk the rest.
 func TestVector(t *testing.T) {
-	w, err := Parse("f", []byte(head+"  - {tensor: a, order: [row, col], kernel: [scalar, vector]}\n"))
+	w, err := Parse("f", []byte(head+"  - {tensor: a, order: [row, col], kernel: [scalar, "+
+		"vector]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +123,8 @@ func TestVector(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if _, err := Parse("f", []byte(head+"  - {tensor: a, order: col, kernel: vector}\n")); err == nil ||
-		!strings.HasPrefix(err.Error(), "f:6:3: ") || !strings.Contains(err.Error(), "vector kernels") {
+		!strings.HasPrefix(err.Error(), "f:6:3: ") ||
+		!strings.Contains(err.Error(), "vector kernels") {
 		t.Error(err)
 	}
 }
@@ -136,8 +140,10 @@ func TestEverySet(t *testing.T) {
 
 // TestViewsOfDTypes: what a view makes elements of another dtype of is compared with its like.
 func TestViewsOfDTypes(t *testing.T) {
-	w, err := Parse("f", []byte(head+"  - {tensor: a, view: ['view(torch.float32)', none, 'view(torch.float32).t()', t()]}\n"))
-	if err != nil || len(w.Comparisons) != 2 || len(w.Comparisons[0]) != 2 || len(w.Comparisons[1]) != 2 {
+	w, err := Parse("f", []byte(head+"  - {tensor: a, view: ['view(torch.float32)', none, "+
+		"'view(torch.float32).t()', t()]}\n"))
+	if err != nil || len(w.Comparisons) != 2 || len(w.Comparisons[0]) != 2 ||
+		len(w.Comparisons[1]) != 2 {
 		t.Errorf("%v, %v", groups(w), err)
 	}
 }
@@ -146,7 +152,8 @@ func TestViewsOfDTypes(t *testing.T) {
 // their names are the same.
 func TestNamesStay(t *testing.T) {
 	entries := []string{
-		"  - {tensor: %s, order: %s}\n", "  - {tensor: %s, order: %s, op: copy}\n", "  - {tensor: %s, order: %s, op: add, with: 64x1, name: x}\n",
+		"  - {tensor: %s, order: %s}\n", "  - {tensor: %s, order: %s, op: copy}\n",
+		"  - {tensor: %s, order: %s, op: add, with: 64x1, name: x}\n",
 	}
 	var want []string
 	for seed := range uint64(20) {
@@ -188,11 +195,13 @@ func TestErrors(t *testing.T) {
 		{"tensors:\n  a: {shape: 4294967296x4294967296}\n", `f:2:14: | "4294967296x4294967296"`},
 		{"tensors:\n  a: {shape: 2147483648x2147483648, dtype: float64}\n",
 			"f:2:14: | 2147483648x2147483648 | float64"},
-		{"tensors:\n  a: {shape: " + strings.Repeat("1x", 64) + "1}\n", "f:2:14: | 65 dims | at most 64"},
+		{"tensors:\n  a: {shape: " + strings.Repeat("1x", 64) + "1}\n",
+			"f:2:14: | 65 dims | at most 64"},
 		{"tensors:\n  a: {shape: 4, dtype: int23}\n", `f:2:24: | "int23" | bool,`},
 		{"tensors:\n  a: {shape: 4, pad: -1}\n", "f:2:22: | pad -1 | negative"},
 		{"tensors:\n  a: {shape: 4, pad: 1.5}\n", "f:2:22: | 1.5 | whole number"},
-		{"tensors:\n  a: {shape: 4x4, pad: 9223372036854775807}\n", "f:2:24: | pad 9223372036854775807"},
+		{"tensors:\n  a: {shape: 4x4, pad: 9223372036854775807}\n",
+			"f:2:24: | pad 9223372036854775807"},
 		{"tensors:\n  a b: {shape: 4}\n", `f:2:3: | "a b" | letters`},
 		{"tensors:\n  a: {shape: 4}\n  a: {shape: 5}\n", `f:3:3: | "a"`},
 		{head + "  - {order: col}\n", "f:6:6: | no tensor | a, b, c"},
@@ -210,7 +219,8 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, view: t().reshape(-1)}\n", `f:6:23: | "t().reshape(-1)" | copies`},
 		{head + "  - {tensor: a, op: mul}\n", `f:6:21: | "mul" | sum, fill, copy, add`},
 		{head + "  - {tensor: a, op: chase}\n", "f:2:28: | dtype int32 | want int64"},
-		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: chase}\n",
+		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: " +
+			"chase}\n",
 			"f:2:14: | shape 4294967295 | 16777216"},
 		{head + "  - {tensor: a, op: add}\n", "f:6:6: | op add | with: 1x4000"},
 		{head + "  - {tensor: a, with: 1x48}\n", "f:6:23: | with | op: add"},
@@ -228,7 +238,8 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, name: run-2}\n",
 			`f:6:23: | "run-2" | letters, digits, _ . -, at most 64, a letter first, no -<digits> last`},
 		{head + "  - {tensor: a}\n  - tensor: a\n",
-			"f:7:5: | Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar | line 6 | name:"},
+			"f:7:5: | Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar | line 6 " +
+				"| name:"},
 		{head + "  - {tensor: [a, a]}\n",
 			"f:6:6: | Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar | twice"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 1000) + "row]}\n",
@@ -272,8 +283,10 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(example))
-	f.Add(head + "  - {tensor: [a, b], order: [row, col, '1,0'], tile: [none, 7x5], op: [copy, fill], kernel: [scalar, vector, builtin]}\n")
-	f.Add(head + "  - {tensor: c, view: 'as_strided((2,2),(1,2),3).flip(0)', op: add, with: '2', name: x}\n")
+	f.Add(head + "  - {tensor: [a, b], order: [row, col, '1,0'], tile: [none, 7x5], op: [copy, " +
+		"fill], kernel: [scalar, vector, builtin]}\n")
+	f.Add(head + "  - {tensor: c, view: 'as_strided((2,2),(1,2),3).flip(0)', op: add, with: '2', " +
+		"name: x}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		w, err := Parse("f", []byte(text))
 		if err != nil {

@@ -21,14 +21,17 @@ func TestCompletions(t *testing.T) {
 				return
 			}
 			if !ok {
-				t.Errorf("%s --%s: a shell offers files for it, whatever it takes", cmd.CommandPath(), f.Name)
+				t.Errorf("%s --%s: a shell offers files for it, whatever it takes",
+					cmd.CommandPath(), f.Name)
 				return
 			}
 			list, directive := values(cmd, nil, "")
 			what, _ := pflag.UnquoteUsage(f)
 			files := directive != cobra.ShellCompDirectiveNoFileComp
-			if takes := slices.Contains([]string{"file", "folder", "program"}, what); takes != files {
-				t.Errorf("%s --%s: takes a %s, and files are offered: %v", cmd.CommandPath(), f.Name, what, files)
+			if takes := slices.Contains([]string{"file", "folder", "program"},
+				what); takes != files {
+				t.Errorf("%s --%s: takes a %s, and files are offered: %v", cmd.CommandPath(),
+					f.Name, what, files)
 			}
 			if files {
 				return

@@ -20,17 +20,21 @@ var printing = []string{
 	"run --shape 8x8 --count 1 --sample-time 10us",
 	"run --shape 8x8 --count 1 --sample-time 10us -o new.txt",
 	"list --quick",
-	"sim --shape 4x4", "sim --shape 4x4 --json", "sim --shape 4x4 --explain", "sim --preset list", "sim --trace a.trace",
+	"sim --shape 4x4", "sim --shape 4x4 --json", "sim --shape 4x4 --explain", "sim --preset list",
+	"sim --trace a.trace",
 	"advise --shape 4x4", "advise --shape 4x4 --json", "advise --shape 4x4 --preset list",
 	"layout --shape 4x4",
 	"report run.txt",
 	"check --baseline run.txt run.txt", "check --baseline run.txt run.txt --format markdown",
-	"check --baseline run.txt run.txt --format json", "check --baseline run.txt run.txt --format junit",
+	"check --baseline run.txt run.txt --format json",
+	"check --baseline run.txt run.txt --format junit",
 	"check --baseline run.txt worse.txt",
-	"history add run.txt --commit abc --date 2026-11-21T07:14:35Z", "history", "history list", "history list --format json",
+	"history add run.txt --commit abc --date 2026-11-21T07:14:35Z", "history", "history list",
+	"history list --format json",
 	"history show Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar",
 	"history trend", "history trend --format json", "history export", "history export --format csv",
-	"export run.txt", "export run.txt --format jsonl", "export run.txt --format bencher", "export run.txt --format github-action-benchmark",
+	"export run.txt", "export run.txt --format jsonl", "export run.txt --format bencher",
+	"export run.txt --format github-action-benchmark",
 	"machine", "machine --json", "machine --preset list", "machine --preset amd-zen3",
 	"machine --measure --max-size 8KiB --measure-time 10ms -o m.yaml",
 }
@@ -87,7 +91,8 @@ func TestUnreadStdout(t *testing.T) {
 
 // TestAtFlag: of pages that cannot be had, the flag is told.
 func TestAtFlag(t *testing.T) {
-	err := fmt.Errorf("a benchmark: %w", &access.FieldError{Field: "pages", Value: "hugetlb", Err: errors.New("none")})
+	err := fmt.Errorf("a benchmark: %w", &access.FieldError{Field: "pages", Value: "hugetlb",
+		Err: errors.New("none")})
 	if got := atFlag(err).Error(); got != "--pages hugetlb: none" {
 		t.Errorf("%s", got)
 	}

@@ -31,7 +31,8 @@ func TestCommandStays(t *testing.T) {
 		}
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
-			if !ok || f.Name.Name == "callOf" || path == "help.go" || path == "args.go" || path == "complete.go" {
+			if !ok || f.Name.Name == "callOf" || path == "help.go" || path == "args.go" ||
+				path == "complete.go" {
 				continue
 			}
 			for _, p := range f.Type.Params.List {
@@ -70,7 +71,8 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s --help has %d lines, want at most %d", cmd.CommandPath(), n, screenHeight)
 		}
 		for line := range strings.Lines(screen + whole) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > helpWidth || strings.Contains(line, "{{") {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > helpWidth ||
+				strings.Contains(line, "{{") {
 				t.Errorf("%s: a line of %d columns: %s", cmd.CommandPath(), n, line)
 			}
 		}
@@ -78,7 +80,8 @@ func TestHelp(t *testing.T) {
 			if flag.Usage == "" {
 				t.Errorf("%s: help/flags.txt lacks --%s", cmd.CommandPath(), flag.Name)
 			}
-			if !strings.Contains(whole, "--"+flag.Name+" ") || !strings.Contains(screen, "--"+flag.Name) && flag.Name != "help" {
+			if !strings.Contains(whole, "--"+flag.Name+" ") ||
+				!strings.Contains(screen, "--"+flag.Name) && flag.Name != "help" {
 				t.Errorf("%s: the help says nothing of --%s", cmd.CommandPath(), flag.Name)
 			}
 		})

@@ -28,7 +28,8 @@ type started struct {
 func start(t *testing.T, dir, name string, args ...string) started {
 	t.Helper()
 	beside := t.TempDir()
-	s := started{exec.Command(name, args...), filepath.Join(beside, "out"), filepath.Join(beside, "err"), make(chan struct{})}
+	s := started{exec.Command(name, args...), filepath.Join(beside, "out"),
+		filepath.Join(beside, "err"), make(chan struct{})}
 	s.Dir, s.Stdout, s.Stderr = dir, create(t, s.out), create(t, s.err)
 	s.begin(t)
 	return s
@@ -49,7 +50,8 @@ func (s started) begin(t *testing.T) {
 	t.Helper()
 	s.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
-		if signal.Ignored(sig) { // under nohup, or in the background of a script, which children inherit
+		// under nohup, or in the background of a script, which children inherit
+		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
@@ -81,7 +83,8 @@ func (s started) await(t *testing.T, file string, found func(text string) bool) 
 		select {
 		case <-s.ended:
 			if text := s.said(t, file); !found(text) {
-				t.Fatalf("it ended, %v, and has written %q, %q", s.ProcessState, text, s.said(t, s.err))
+				t.Fatalf("it ended, %v, and has written %q, %q", s.ProcessState, text,
+					s.said(t, s.err))
 			}
 		case <-time.After(10 * time.Millisecond):
 		}
@@ -107,26 +110,32 @@ func (s started) written(t *testing.T, lines int) {
 
 // TestSignalsWhileSimulating: what takes hours says so, and ends at once.
 func TestSignalsWhileSimulating(t *testing.T) {
-	c := start(t, t.TempDir(), "bench", "sim", "--shape", "30000x30000", "--preset", "amd-zen3", "--passes", "1000")
+	c := start(t, t.TempDir(), "bench", "sim", "--shape", "30000x30000", "--preset", "amd-zen3",
+		"--passes", "1000")
 	c.await(t, c.err, func(text string) bool {
-		return strings.HasPrefix(text, "note: 901 billion references are looked up one by one, which takes about ")
+		return strings.HasPrefix(text, "note: 901 billion references are looked up one by one, "+
+			"which takes about ")
 	})
 	c.send(t, syscall.SIGINT)
 	<-c.ended
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
-		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
+		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130",
+			c.ProcessState)
 	}
 	text := c.said(t, c.err)
-	if early, want := "bench: interrupted, nothing is kept\n", "bench: interrupted while simulating 30000x30000, nothing is kept\n"; !strings.HasSuffix(text, want) && !strings.HasSuffix(text, early) {
+	if early, want := "bench: interrupted, nothing is kept\n",
+		"bench: interrupted while simulating 30000x30000, nothing is kept\n"; !strings.HasSuffix(
+		text, want) && !strings.HasSuffix(text, early) {
 		t.Errorf("%q, want %q at its end", text, want)
 	}
 }
 
-// TestSecondSignalOfSweep: within a simulation that lasts long, the second signal ends the sweep, and says
-// that the record stays.
+// TestSecondSignalOfSweep: within a simulation that lasts long, the second signal ends the sweep,
+// and says that the record stays.
 func TestSecondSignalOfSweep(t *testing.T) {
 	dir := t.TempDir()
-	space := "shapes: [60000x60001, 60001x60002, 60003x60004]\nops: [copy]\nviews: [\"t()\"]\ntiles: [7x13]\ncaches:\n- {name: tiny, d1: \"1024,2,64\", ll: \"8192,4,64\"}\n"
+	space := "shapes: [60000x60001, 60001x60002, 60003x60004]\nops: [copy]\nviews: " +
+		"[\"t()\"]\ntiles: [7x13]\ncaches:\n- {name: tiny, d1: \"1024,2,64\", ll: \"8192,4,64\"}\n"
 	if err := os.WriteFile(filepath.Join(dir, "space.yaml"), []byte(space), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +148,8 @@ func TestSecondSignalOfSweep(t *testing.T) {
 	time.Sleep(2 * together)
 	c.send(t, syscall.SIGINT)
 	<-c.ended
-	said := regexp.MustCompile(`, out.txt.part keeps (the finished ones|\d of 3 combinations): the same command continues\n$`) // or a slow machine was not in one yet
+	// or a slow machine was not in one yet
+	said := regexp.MustCompile(`, out.txt.part keeps (the finished ones|\d of 3 combinations): the same command continues\n$`)
 	if got := c.said(t, c.err); !said.MatchString(got) {
 		t.Errorf("%v, %q", c.ProcessState, got)
 	}
@@ -167,15 +177,18 @@ func TestInterrupted(t *testing.T) {
 		{"run --shape 64x64 --count 100000", ` after \d+ of 100000 samples, which are printed`, ""},
 		{"run --shape 64x64 --count 100000 -o kept.txt",
 			` after \d+ of 100000 samples, which kept.txt keeps`, "kept.txt"},
-		{compare + " -o kept.txt", ", nothing is compared, and kept.txt keeps the samples", "kept.txt"},
+		{compare + " -o kept.txt", ", nothing is compared, and kept.txt keeps the samples",
+			"kept.txt"},
 		{compare + " -o gone/lost.txt", ", nothing is compared or kept; " + lost, ""},
-		{"sweep space.yaml -o out.txt", `, out.txt.part keeps \d+ of 3600 combinations`, "out.txt.part"},
+		{"sweep space.yaml -o out.txt", `, out.txt.part keeps \d+ of 3600 combinations`,
+			"out.txt.part"},
 	} {
 		folder := inFolder(t, map[string]string{"space.yaml": manyShapes()})
 		interruptAfter(t, "run --shape 64x64 --dtype int32 --count 1 -o base.txt", time.Hour)
 		said, code := "", 0
 		says := regexp.MustCompile("(?m)^bench: interrupted" + test.says + ".*\n\\z")
-		for wait := 50 * time.Millisecond; !says.MatchString(said) && wait < time.Minute; wait *= 2 {
+		for wait := 50 * time.Millisecond; !says.MatchString(said) &&
+			wait < time.Minute; wait *= 2 {
 			said, code = interruptAfter(t, test.verb, wait)
 		}
 		if code != 128+int(syscall.SIGHUP) || !says.MatchString(said) {
@@ -229,9 +242,11 @@ func filesIn(t *testing.T, dir string) string {
 // TestSignals: each signal that asks to end keeps what was finished, tells by its
 // exit code which it was, and leaves no temporary file; sent twice at once, too, as timeout does.
 func TestSignals(t *testing.T) {
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGQUIT} {
 		dir := t.TempDir()
-		c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "--raw", "-o", "kept.txt")
+		c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "--raw",
+			"-o", "kept.txt")
 		c.written(t, 3)
 		c.send(t, s)
 		time.Sleep(time.Millisecond)
@@ -243,7 +258,8 @@ func TestSignals(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, "kept.txt"))
 		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") ||
 			string(text) != c.said(t, c.out) {
-			t.Errorf("%v: the results are not those printed, or do not say that they are not all: %v", s, err)
+			t.Errorf("%v: the results are not those printed, or do not say that they are not "+
+				"all: %v", s, err)
 		}
 		if got := filesIn(t, dir); got != "[- kept.txt]" {
 			t.Errorf("%v: there are %s", s, got)
@@ -284,10 +300,12 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestIgnored: a signal that is ignored, as by nohup, or Ctrl-C in the background of a script, stays so.
+// TestIgnored: a signal that is ignored, as by nohup, or Ctrl-C in the background of a script,
+// stays so.
 func TestIgnored(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
-		c := start(t, t.TempDir(), "sh", "-c", fmt.Sprintf("trap '' %d; exec bench run --shape 64x64 --count 100000 --times-only", s))
+		c := start(t, t.TempDir(), "sh", "-c",
+			fmt.Sprintf("trap '' %d; exec bench run --shape 64x64 --count 100000 --times-only", s))
 		c.written(t, 1)
 		c.send(t, s)
 		c.written(t, 50)

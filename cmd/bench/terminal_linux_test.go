@@ -32,10 +32,12 @@ func openTerminal(t *testing.T, columns int) (screen, terminal *os.File) {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ,
+			&unix.Winsize{Row: 24, Col: uint16(columns)})
 	}
 	if err == nil {
-		terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+		terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number),
+			os.O_RDWR|syscall.O_NOCTTY, 0)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +45,9 @@ func openTerminal(t *testing.T, columns int) (screen, terminal *os.File) {
 	return screen, terminal
 }
 
-// TestProgressOnTerminal: what takes a while shows on a terminal how far it is, and
-// leaves nothing there once it is interrupted, by Ctrl-C, which the terminal echoes. It is interrupted when it has shown that.
+// TestProgressOnTerminal: what takes a while shows on a terminal how far it is, and leaves nothing
+// there once it is interrupted, by Ctrl-C, which the terminal echoes. It is interrupted when it has
+// shown that.
 func TestProgressOnTerminal(t *testing.T) {
 	for _, test := range []struct {
 		verb  string
@@ -52,7 +55,8 @@ func TestProgressOnTerminal(t *testing.T) {
 		left  string // what the screen has after the last bar was taken off
 	}{
 		{"sim --shape 30000x30000 --preset amd-zen3 --passes 100",
-			[]string{`(?m)^note: .* are looked up one by one, which takes about .*`, `simulating 30000x30000 +[0-9]`},
+			[]string{`(?m)^note: .* are looked up one by one, which takes about .*`,
+				`simulating 30000x30000 +[0-9]`},
 			`^bench: interrupted while simulating 30000x30000, nothing is kept\r\n$`},
 		{"run --shape 64x64 --count 1000000 --sample-time 1ms -o bar.txt",
 			[]string{`taking 1000000 samples .*% [0-9hm]+s left`},
@@ -60,7 +64,8 @@ func TestProgressOnTerminal(t *testing.T) {
 	} {
 		screen, terminal := openTerminal(t, 80)
 		dir := t.TempDir()
-		s := started{Cmd: exec.Command("bench", strings.Fields(test.verb)...), ended: make(chan struct{})}
+		s := started{Cmd: exec.Command("bench", strings.Fields(test.verb)...),
+			ended: make(chan struct{})}
 		s.Dir, s.Stdout, s.Stderr = dir, create(t, dir+"/out"), terminal
 		s.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 		s.begin(t)
@@ -80,13 +85,17 @@ func TestProgressOnTerminal(t *testing.T) {
 		}
 		<-s.ended
 		if !shown {
-			t.Errorf("bench %s: %v, and did not show %q: %q", test.verb, s.ProcessState, test.shown, text)
+			t.Errorf("bench %s: %v, and did not show %q: %q", test.verb, s.ProcessState,
+				test.shown, text)
 			continue
 		}
-		if !strings.Contains(text, "^C") || !regexp.MustCompile(`[\r\n]\x1b\[[0-9]+A\x1b\[J[^\x1b]*$`).MatchString(text) {
-			t.Errorf("bench %s clears its last bar from the middle of the line: %q", test.verb, text[max(0, len(text)-200):])
+		if !strings.Contains(text, "^C") || !regexp.MustCompile(
+			`[\r\n]\x1b\[[0-9]+A\x1b\[J[^\x1b]*$`).MatchString(text) {
+			t.Errorf("bench %s clears its last bar from the middle of the line: %q", test.verb,
+				text[max(0, len(text)-200):])
 		}
-		if left := text[strings.LastIndex(text, "\x1b[J")+len("\x1b[J"):]; !regexp.MustCompile(test.left).MatchString(left) {
+		if left := text[strings.LastIndex(text,
+			"\x1b[J")+len("\x1b[J"):]; !regexp.MustCompile(test.left).MatchString(left) {
 			t.Errorf("bench %s leaves %q", test.verb, left)
 		}
 	}
@@ -116,8 +125,9 @@ func TestTablesOnTerminal(t *testing.T) {
 		files[f.Name] = string(f.Data)
 	}
 	for name, path := range map[string]string{
-		"p.json.gz": "access/bill/testdata/before.json.gz", "zen.yaml": "access/probe/testdata/zen4-vm-1.yaml",
-		"old.txt": "docs/example/old.txt", "new.txt": "docs/example/new.txt",
+		"p.json.gz": "access/bill/testdata/before.json.gz",
+		"zen.yaml":  "access/probe/testdata/zen4-vm-1.yaml",
+		"old.txt":   "docs/example/old.txt", "new.txt": "docs/example/new.txt",
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", path))
 		if err != nil {
@@ -133,7 +143,8 @@ func TestTablesOnTerminal(t *testing.T) {
 			continue
 		}
 		columns := 80
-		if name, _, _ := strings.Cut(verb, " "); name == "machine" || name == "history" || name == "check" {
+		if name, _, _ := strings.Cut(verb, " "); name == "machine" || name == "history" ||
+			name == "check" {
 			columns = 60 // some of these fit 80
 		}
 		if !testing.Short() {
@@ -179,7 +190,8 @@ func checkTable(t *testing.T, columns int, verb, words string) {
 func TestDumbTerminal(t *testing.T) {
 	for term, moves := range map[string]bool{"dumb": false, "xterm": true} {
 		screen, terminal := openTerminal(t, 80)
-		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "50", "--sample-time", "20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
+		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "50", "--sample-time",
+			"20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
 		cmd.Env = append(os.Environ(), "TERM="+term)
 		cmd.Stdout, cmd.Stderr = terminal, terminal
 		if err := cmd.Start(); err != nil {
@@ -188,7 +200,8 @@ func TestDumbTerminal(t *testing.T) {
 		terminal.Close() // the command has it
 		var text bytes.Buffer
 		_, _ = text.ReadFrom(screen) // up to the error that nobody has the terminal any more
-		if err := cmd.Wait(); err != nil || !strings.Contains(text.String(), "ns/elem") || strings.Contains(text.String(), "\x1b") != moves {
+		if err := cmd.Wait(); err != nil || !strings.Contains(text.String(), "ns/elem") ||
+			strings.Contains(text.String(), "\x1b") != moves {
 			t.Errorf("TERM=%s: %v, %q", term, err, text.String())
 		}
 	}

@@ -25,7 +25,9 @@ func TestJob(t *testing.T) {
 		t.Errorf("%s %s", job.APIVersion, job.Kind)
 	}
 	spec := job.Spec
-	if spec.CompletionMode == nil || *spec.CompletionMode != batchv1.IndexedCompletion || spec.Completions == nil || spec.Parallelism == nil || *spec.Completions != *spec.Parallelism {
+	if spec.CompletionMode == nil || *spec.CompletionMode != batchv1.IndexedCompletion ||
+		spec.Completions == nil || spec.Parallelism == nil ||
+		*spec.Completions != *spec.Parallelism {
 		t.Fatalf("want an Indexed Job whose pods run at once: %+v", spec)
 	}
 	pod := spec.Template
@@ -47,7 +49,8 @@ func TestJob(t *testing.T) {
 		t.Errorf("%v CPUs are not pinned: want whole ones", cpu)
 	}
 	for _, e := range c.Env {
-		if n, err := strconv.Atoi(e.Value); e.Name == "JOB_COMPLETIONS" && (err != nil || n != int(*spec.Completions)) {
+		if n, err := strconv.Atoi(e.Value); e.Name == "JOB_COMPLETIONS" &&
+			(err != nil || n != int(*spec.Completions)) {
 			t.Errorf("JOB_COMPLETIONS is %s, completions %d", e.Value, *spec.Completions)
 		}
 	}

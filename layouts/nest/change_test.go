@@ -34,7 +34,8 @@ func TestReorder(t *testing.T) {
 				back[l] = i
 			}
 			again, _, ok := q.Reorder(loops, back)
-			if d := cmp.Diff(walked(p), walked(again), cmp.AllowUnexported(access{})); !ok || d != "" {
+			if d := cmp.Diff(walked(p), walked(again), cmp.AllowUnexported(access{})); !ok ||
+				d != "" {
 				t.Fatalf("not back: %v\n%v", p, again)
 			}
 			verdict := p.Keeps(arraysOf(t), chain, order)
@@ -50,7 +51,8 @@ func TestReorder(t *testing.T) {
 // wantVerdicts checks that most cases were decided, both ways. A short run has too few for that.
 func wantVerdicts(t *testing.T, verdicts map[string]int) {
 	t.Helper()
-	few := verdicts["kept"] == 0 || verdicts["broken"] == 0 || 100*verdicts["unproved"] > verdicts["kept"]
+	few := verdicts["kept"] == 0 || verdicts["broken"] == 0 ||
+		100*verdicts["unproved"] > verdicts["kept"]
 	if few && !testing.Short() {
 		t.Errorf("verdicts %v", verdicts)
 	}
@@ -159,7 +161,8 @@ func somePerfect(t *rapid.T) Program {
 			op.Base = map[string]uint64{"a": 1 << 20,
 				"b": 1 << 21}[op.Tensor] + uint64(4*(small.Draw(t, "base")/3))
 			for range depth {
-				op.Strides = append(op.Strides, rapid.SampledFrom([]int{0, 4, 16, 64}).Draw(t, "stride"))
+				op.Strides = append(op.Strides,
+					rapid.SampledFrom([]int{0, 4, 16, 64}).Draw(t, "stride"))
 			}
 			body = append(body, op)
 		}
@@ -167,11 +170,13 @@ func somePerfect(t *rapid.T) Program {
 	}
 	body := accesses(depth)
 	if small.Draw(t, "more") == 0 {
-		body = append(body, &Loop{Name: "more", From: []Affine{Constant(1)}, To: []Affine{Constant(3)},
+		body = append(body, &Loop{Name: "more", From: []Affine{Constant(1)},
+			To:   []Affine{Constant(3)},
 			Step: 1, Body: accesses(depth + 1)})
 	}
 	if small.Draw(t, "condition") == 0 {
-		arm := &If{When: Condition{{affine(small.Draw(t, "least"), -1, 1)}}, Then: body[:1], Else: body[1:]}
+		arm := &If{When: Condition{{affine(small.Draw(t, "least"), -1, 1)}}, Then: body[:1],
+			Else: body[1:]}
 		body = []Node{arm}
 	}
 	for d := depth - 1; d >= 0; d-- {
@@ -179,7 +184,8 @@ func somePerfect(t *rapid.T) Program {
 		if d > 0 && small.Draw(t, "triangle") == 0 {
 			to.Coef = Variable(d - 1).Coef
 		}
-		body = []Node{&Loop{Name: string(rune('i' + d)), From: []Affine{Constant(-1)}, To: []Affine{to},
+		body = []Node{&Loop{Name: string(rune('i' + d)), From: []Affine{Constant(-1)},
+			To:   []Affine{to},
 			Step: 1 + small.Draw(t, "step")/3, Body: body}}
 	}
 	return body
@@ -240,7 +246,8 @@ func TestKeeps(t *testing.T) {
 		return Program{loop(affine(1), affine(n-1), 1, loop(affine(1), affine(n-1), 1, body...))}
 	}
 	product := Program{loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 1,
-		loop(affine(0), affine(n), 1, element("c", Read, 0, 8*n, 8), element("b", Read, 0, 0, 8, 8*n),
+		loop(affine(0), affine(n), 1, element("c", Read, 0, 8*n, 8),
+			element("b", Read, 0, 0, 8, 8*n),
 			element("c", Write, 0, 8*n, 8))))}
 	stencil := square(element("a", Read, -n, 8*n, 8), element("a", Read, 1, 8*n, 8),
 		element("a", Write, 0, 8*n, 8))

@@ -83,8 +83,10 @@ func TestFindIsQuick(t *testing.T) {
 		{loops(17, read), last, false},
 		{Program{loop(affine(0), affine(arms+3), 1, chain...)},
 			Condition{{affine(-1, 0)}, {affine(arms-1, -1)}}, false},
-		{Program{loop(affine(0), affine(arms+3), 1, chain...)}, Condition{{affine(-arms-2, 1)}}, true},
-		{Program{loop(affine(0), affine(60), 1, multiples...)}, Condition{{affine(0, 1), affine(59, -1)}},
+		{Program{loop(affine(0), affine(arms+3), 1, chain...)},
+			Condition{{affine(-arms-2, 1)}}, true},
+		{Program{loop(affine(0), affine(60), 1, multiples...)},
+			Condition{{affine(0, 1), affine(59, -1)}},
 			true},
 	} {
 		vars, found, err := c.p.Find(0, c.where)
@@ -96,7 +98,8 @@ func TestFindIsQuick(t *testing.T) {
 
 func TestFindRefuses(t *testing.T) {
 	const n = 1 << 30
-	square := Program{loop(affine(0), affine(n), 1, loop(affine(0), affine(n), 2, Operand{Width: 1}))}
+	square := Program{loop(affine(0), affine(n), 1,
+		loop(affine(0), affine(n), 2, Operand{Width: 1}))}
 	for want, where := range map[string]Condition{
 		"access 1 of 1":   nil,
 		"range of an int": {{affine(0, 0, math.MaxInt)}},
@@ -107,7 +110,8 @@ func TestFindRefuses(t *testing.T) {
 		if where == nil {
 			access = 1
 		}
-		if _, _, err := square.Find(access, where); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := square.Find(access, where); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -129,7 +133,8 @@ func TestCountOfTriangles(t *testing.T) {
 func TestCountIsQuick(t *testing.T) {
 	const n, rising, rows = 3000000, 1 << 30, 100000
 	read := Operand{Width: 1}
-	// What two loops within another do depends on different variables, and never comes again to both at once.
+	// What two loops within another do depends on different variables, and never comes again to
+	// both at once.
 	near := func(at ...int) Node {
 		return &Loop{From: []Affine{affine(0), affine(-1, at...)},
 			To: []Affine{affine(rows), affine(2, at...)}, Step: 1, Body: []Node{read}}
@@ -141,7 +146,8 @@ func TestCountIsQuick(t *testing.T) {
 			loop(affine(0, 1), affine(-1), -1, read)),
 		// Once from 12345 to 2^39, and of 0, 3, 6, 9, else twice.
 		2*((1<<40+2)/3) - ((1<<39)/3 - 12345/3 + 1 + 4): loop(affine(0), affine(1<<40), 3,
-			&If{When: Condition{{affine(-12345, 1), affine(1<<39, -1)}, {affine(9, -1)}}, Then: []Node{read},
+			&If{When: Condition{{affine(-12345, 1), affine(1<<39, -1)}, {affine(9, -1)}},
+				Then: []Node{read},
 				Else: []Node{read, read}}),
 		2 * rows * (3*rows - 2): loop(affine(0), affine(rows), 1,
 			loop(affine(0), affine(rows), 1, near(1), near(0, 1))),

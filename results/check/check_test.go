@@ -41,7 +41,8 @@ func file(head string, benches ...bench) string {
 	}
 	for _, x := range benches {
 		for _, t := range x.times {
-			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n", x.name, t, t/100,
+			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n",
+				x.name, t, t/100,
 				1e9/t, x.misses)
 		}
 	}
@@ -91,7 +92,8 @@ func found(r *check.Report) []string {
 
 func TestCompare(t *testing.T) {
 	two := func(head string, time, misses, other float64) string { // X/a=1, and the misses of Y
-		return file(head, bench{"X/a=1", around(time, 10), misses}, bench{"Y", around(1000, 10), other})
+		return file(head, bench{"X/a=1", around(time, 10), misses},
+			bench{"Y", around(1000, 10), other})
 	}
 	instead := func(from, to string) string { return strings.Replace(machineHead, from, to, 1) }
 	with := func(f func(*check.Options)) check.Options {
@@ -114,15 +116,20 @@ func TestCompare(t *testing.T) {
 		{"within the tolerance", two(machineHead, 1000, 101, 0),
 			with(func(o *check.Options) { o.ExactTolerance = 0.01 }), nil},
 		{"a count rises from 0", two(machineHead, 1000, 100, 1),
-			with(func(o *check.Options) { o.ExactTolerance = 0.5 }), []string{"regression Y D1-misses/op"}},
+			with(func(o *check.Options) {
+				o.ExactTolerance = 0.5
+			}), []string{"regression Y D1-misses/op"}},
 		{"improvements", two(machineHead, 500, 99, 0), usual,
 			[]string{"improvement X/a=1 sec/op", "improvement X/a=1 D1-misses/op"}},
 		{"one vanished, one appeared",
-			file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Z", around(1, 10), 5}), usual,
-			[]string{"vanished: Y is in the baseline only", "appeared: Z is in the new results only"}},
+			file(machineHead, bench{"X/a=1", around(1000, 10), 100},
+				bench{"Z", around(1, 10), 5}), usual,
+			[]string{"vanished: Y is in the baseline only",
+				"appeared: Z is in the new results only"}},
 		{"too few samples", file(machineHead, bench{"X/a=1", around(3000, 2), 100},
 			bench{"Y", around(1000, 10), 0}), usual,
-			[]string{"too few samples: 10 in the baseline and 2 in the new results can never be significant; 6 in both (--count 6) would suffice: X/a=1"}},
+			[]string{"too few samples: 10 in the baseline and 2 in the new results can never be " +
+				"significant; 6 in both (--count 6) would suffice: X/a=1"}},
 		{"another machine", two(instead("cpu: A", "cpu: B"), 3000, 101, 0), usual,
 			[]string{"regression X/a=1 D1-misses/op",
 				`not compared: times are of different machines, which differ in cpu ("A" and "B")`}},
@@ -137,11 +144,13 @@ func TestCompare(t *testing.T) {
 			with(func(o *check.Options) { o.Times = "off" }),
 			[]string{"not compared: times are off"}},
 		{"a new file that calls worse better", strings.ReplaceAll(two(machineHead, 3000, 101, 0),
-			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n",
+			"assume=exact better=lower", "assume=nothing better=higher") +
+			"Unit ns/op better=higher\n",
 			usual,
 			[]string{"regression X/a=1 sec/op", "regression X/a=1 D1-misses/op"}},
 		{"counts that are not exact",
-			file(machineHead, bench{"X/a=1", around(1000, 9), 100}, bench{"X/a=1", around(1000, 1), 200},
+			file(machineHead, bench{"X/a=1", around(1000, 9), 100},
+				bench{"X/a=1", around(1000, 1), 200},
 				bench{"Y", around(1000, 10), 0}), usual,
 			[]string{"regression X/a=1 D1-misses/op",
 				"not exact: X/a=1 D1-misses/op is from 100 to 200 in the new results"}},
@@ -183,7 +192,8 @@ func TestOtherUnits(t *testing.T) {
 	}
 	head := "cpu: A\nUnit points better=higher\nUnit allocs/op assume=exact\n"
 	r := must(compare(head+lines(1000), "cpu: A\n"+lines(500), usual))
-	if diff := cmp.Diff([]string{"regression X ops/s", "regression X points"}, found(r)); diff != "" {
+	if diff := cmp.Diff([]string{"regression X ops/s", "regression X points"},
+		found(r)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -204,7 +214,8 @@ func TestNothing(t *testing.T) {
 		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual,
 			"nothing can be compared: no benchmark is in both files"},
 		{unknown, unknown, usual,
-			"nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
+			"nothing can be compared: times are of unknown machines: the files name neither cpu " +
+				"nor caches"},
 		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual,
 			"nothing can be compared: times are of different machines"},
 		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require,
@@ -213,7 +224,8 @@ func TestNothing(t *testing.T) {
 			"nothing can be compared: no benchmark is in both files"},
 		{old, machineHead + "BenchmarkX 1 7 points\n", usual,
 			"nothing can be compared: no benchmark has a unit that is judged in both files"},
-		{old, machineHead + "BenchmarkX 1 7 ns/op\n", off, "nothing can be compared: times are off"},
+		{old, machineHead + "BenchmarkX 1 7 ns/op\n", off,
+			"nothing can be compared: times are off"},
 		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual,
 			"nothing can be compared: too few samples to judge any time by"},
 		{counts, counts, usual, ""},
@@ -222,8 +234,10 @@ func TestNothing(t *testing.T) {
 		{old, "cpu: A\n" + old, usual, ""},
 		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual,
 			"new results: the results do not compare, since they differ in cpu"},
-		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is not a finite number"},
-		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is not a finite number"},
+		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual,
+			"new.txt:2: NaN ns/op is not a finite number"},
+		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual,
+			"new.txt:2: +Inf ns/op is not a finite number"},
 	} {
 		r, err := compare(test.old, test.new, test.options)
 		if err == nil {
@@ -246,7 +260,8 @@ func TestNothing(t *testing.T) {
 // is allowed; what would not be judged does not.
 func TestVanished(t *testing.T) {
 	head := strings.Replace(machineHead, "cpu: A", "cpu: %s", 1)
-	lines := func(cpu string, lines ...string) string { // and what all have, as many samples as decide
+	// and what all have, as many samples as decide
+	lines := func(cpu string, lines ...string) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, head, cpu)
 		for i := range 7 {
@@ -300,9 +315,11 @@ func TestVanished(t *testing.T) {
 				if allowed {
 					want = nil
 				}
-				if diff := cmp.Diff(want, missing); diff != "" || (r.Err() != nil) != (want != nil) ||
+				if diff := cmp.Diff(want, missing); diff != "" ||
+					(r.Err() != nil) != (want != nil) ||
 					len(r.Vanished) == 0 || r.Nothing != "" {
-					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff, (r.Err() != nil),
+					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff,
+						(r.Err() != nil),
 						r.Vanished, r.Nothing)
 				}
 			}
@@ -358,7 +375,8 @@ func TestNothingFormats(t *testing.T) {
 // suffice, what lies apart is found.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6, rapid.ID).Draw(t,
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6,
+			rapid.ID).Draw(t,
 			"names")
 		draw := func(label string) (benches []bench) {
 			for i, name := range names {
@@ -447,7 +465,8 @@ func TestFormats(t *testing.T) {
 		if name != "json" && strings.ContainsAny(outputs[name], "\x1b\u202e") {
 			t.Errorf("%s has an escape sequence: %q", name, outputs[name])
 		}
-		if strings.Contains(outputs[name], "sec/") { // where the files, which stand beside it, have ns
+		// where the files, which stand beside it, have ns
+		if strings.Contains(outputs[name], "sec/") {
 			t.Errorf("%s has seconds:\n%s", name, outputs[name])
 		}
 	}
@@ -521,7 +540,8 @@ func TestMarkdownLength(t *testing.T) {
 	}
 	r := must(compare(file(machineHead, olds...),
 		file(machineHead, append(news, bench{"Z", around(1, 1), 1})...), usual))
-	if page := written("markdown", r); len(page) > 65536 || !strings.Contains(page, "and 450 more") {
+	if page := written("markdown", r); len(page) > 65536 ||
+		!strings.Contains(page, "and 450 more") {
 		t.Errorf("%d characters", len(page))
 	}
 	for i := range 100 {

@@ -12,14 +12,17 @@ import (
 )
 
 const exactHead = machineHead +
-	"Unit D1-misses/op assume=exact better=lower\nUnit LL-misses/op assume=exact better=lower\nUnit hits/op assume=exact better=higher\n"
+	"Unit D1-misses/op assume=exact better=lower\nUnit LL-misses/op assume=exact " +
+	"better=lower\nUnit hits/op assume=exact better=higher\n"
 
 // TestVanishedUnits: a unit that many benchmarks lack is one note, and one that is guarded a row
 // of the page.
 func TestVanishedUnits(t *testing.T) {
-	old := exactHead + "BenchmarkA 1 5 D1-misses/op 7 LL-misses/op\nBenchmarkB 1 5 D1-misses/op 7 LL-misses/op\nBenchmarkC 1 5 D1-misses/op 3 hits/op\n"
+	old := exactHead + "BenchmarkA 1 5 D1-misses/op 7 LL-misses/op\nBenchmarkB 1 5 D1-misses/op " +
+		"7 LL-misses/op\nBenchmarkC 1 5 D1-misses/op 3 hits/op\n"
 	r := must(compare(old, exactHead+
-		"BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n", usual))
+		"BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n",
+		usual))
 	want := []string{"vanished: LL-misses/op of 2 benchmarks is in the baseline only",
 		"vanished: C hits/op is in the baseline only"}
 	if diff := cmp.Diff(want, r.Notes); diff != "" {
@@ -84,10 +87,13 @@ func TestWorst(t *testing.T) {
 
 // TestJUnitTotals: what fails and what is skipped is counted as it is written.
 func TestJUnitTotals(t *testing.T) {
-	old := exactHead + "BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 D1-misses/op\n"
+	old := exactHead + "BenchmarkA 1 5 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkC 1 5 " +
+		"D1-misses/op\n"
 	r := must(compare(old, exactHead+
-		"BenchmarkA 1 6 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkD 1 5 D1-misses/op\n", usual))
-	if text := written("junit", r); !strings.Contains(text, `<testsuites tests="4" failures="2">`) ||
+		"BenchmarkA 1 6 D1-misses/op\nBenchmarkB 1 5 D1-misses/op\nBenchmarkD 1 5 D1-misses/op\n",
+		usual))
+	if text := written("junit", r); !strings.Contains(text,
+		`<testsuites tests="4" failures="2">`) ||
 		!strings.Contains(text, `tests="4" failures="2" skipped="1">`) {
 		t.Error(text)
 	}

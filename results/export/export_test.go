@@ -141,7 +141,8 @@ func TestForeignBytes(t *testing.T) {
 	for name, format := range export.Formats {
 		var b bytes.Buffer
 		if err := format(&b, list); err != nil || !utf8.Valid(b.Bytes()) ||
-			!strings.Contains(strings.ReplaceAll(b.String(), `\ufffd`, "\uFFFD"), "X/a=\uFFFD\uFFFDé") {
+			!strings.Contains(strings.ReplaceAll(b.String(), `\ufffd`, "\uFFFD"),
+				"X/a=\uFFFD\uFFFDé") {
 			t.Errorf("%s: %v, %q", name, err, b.String())
 		}
 	}
@@ -211,7 +212,8 @@ func FuzzFormats(f *testing.F) {
 			}
 			switch name {
 			case "csv":
-				if lines, err := csv.NewReader(&b).ReadAll(); err != nil || len(lines) != len(list)+1 {
+				if lines, err := csv.NewReader(&b).ReadAll(); err != nil ||
+					len(lines) != len(list)+1 {
 					t.Fatalf("%d lines, %v", len(lines), err)
 				}
 			case "jsonl":

@@ -85,7 +85,8 @@ func TestNothing(t *testing.T) {
 				return Cell{Ns: 100 * own * (1 + 0.02*random.NormFloat64()),
 					Spread: 0.01 + 0.005*random.Float64(), N: 5}
 			}
-			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Cells: []Cell{cell(), cell()}})
+			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i),
+				Cells: []Cell{cell(), cell()}})
 		}
 		if len(m.Judge(0.01).Findings) > 0 {
 			found++
@@ -121,12 +122,14 @@ func TestSees(t *testing.T) {
 		m := inLine(machines, "A")
 		j := m.Judge(0.01)
 		if j.Sees >= last || j.Sees <= 1.03 || len(j.Findings) > 0 {
-			t.Errorf("%d machines: %v is seen, %v with fewer; %v", machines, j.Sees, last, j.Findings)
+			t.Errorf("%d machines: %v is seen, %v with fewer; %v", machines, j.Sees,
+				last, j.Findings)
 		}
 		last = j.Sees
 		for _, far := range []float64{0.6, 1.6} {
 			m.Machines[5].Cells[0].Ns = 100 * math.Pow(j.Sees, far)
-			if found := m.Judge(0.01).Findings; (len(found) == 1 && found[0].Machine == 5) != (far > 1) {
+			if found := m.Judge(0.01).Findings; (len(found) == 1 &&
+				found[0].Machine == 5) != (far > 1) {
 				t.Errorf("%d machines, one %.2f times as slow where %.2f is seen: %v", machines,
 					math.Pow(j.Sees, far), j.Sees, found)
 			}
@@ -186,7 +189,8 @@ func TestWhy(t *testing.T) {
 // TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less,
 // though one working set is just above that and others are just below.
 func TestBand(t *testing.T) {
-	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB", "Latency/size=8MiB",
+	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB",
+		"Latency/size=8MiB",
 		"Latency/size=1GiB"}}
 	for _, c := range []struct {
 		ratios []float64
@@ -302,7 +306,8 @@ func TestCopies(t *testing.T) {
 		copies := strings.ReplaceAll(strings.ReplaceAll(strings.Join(m.Copies, " "),
 			dir+string(filepath.Separator), ""), ".txt", "")
 		if got := strings.Join(cells, ", "); got != test.cells || copies != test.copies {
-			t.Errorf("%s: %s, copies %q; want %s, %q", test.files, got, copies, test.cells, test.copies)
+			t.Errorf("%s: %s, copies %q; want %s, %q", test.files, got, copies, test.cells,
+				test.copies)
 		}
 	}
 }
@@ -319,9 +324,11 @@ func readText(t *testing.T, text string) (*Matrix, error) {
 
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"BenchmarkA 1 5 ns/op\n":            `a.txt:1: a result without a line "host:"`,
-		"host: a\nBenchmarkA 1 -5 ns/op\n":  "a.txt:2: -5 ns/op: want a finite number of more than 0",
-		"host: a\n":                         "a.txt holds no benchmark results: no line begins with Benchmark",
+		"BenchmarkA 1 5 ns/op\n": `a.txt:1: a result without a line "host:"`,
+		"host: a\nBenchmarkA 1 -5 ns/op\n": "a.txt:2: -5 ns/op: want a finite number of " +
+			"more than 0",
+		"host: a\n": "a.txt holds no benchmark results: no line begins " +
+			"with Benchmark",
 		"host: a\nBenchmarkA 1 5 ns/op 3\n": "a.txt:2: missing units",
 	} {
 		if _, err := readText(t, text); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -342,7 +349,8 @@ func TestForeignBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := m.WriteCSV(&b); err != nil || !strings.Contains(b.String(), "\n\uFFFD,X/a=\uFFFD,10,") {
+	if err := m.WriteCSV(&b); err != nil || !strings.Contains(b.String(),
+		"\n\uFFFD,X/a=\uFFFD,10,") {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }

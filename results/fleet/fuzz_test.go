@@ -9,7 +9,9 @@ import (
 
 // FuzzRead: whatever is read of machines can be judged, each benchmark of each.
 func FuzzRead(f *testing.F) {
-	one := "goos: linux\ncpu: A\nhost: n1\nUnit ns/op better=lower\n\nBenchmarkA 1 10 ns/op\nBenchmarkB/size=1MiB 1 20 ns/op 3 hw-cycles/op\n\nhost: n2\n\nBenchmarkA 1 11 ns/op\n"
+	one := "goos: linux\ncpu: A\nhost: n1\nUnit ns/op better=lower\n\nBenchmarkA 1 10 " +
+		"ns/op\nBenchmarkB/size=1MiB 1 20 ns/op 3 hw-cycles/op\n\nhost: n2\n\nBenchmarkA 1 11 " +
+		"ns/op\n"
 	f.Add(one)
 	f.Add(strings.ReplaceAll(one, "10 ns/op", "0 ns/op"))
 	f.Add(strings.ReplaceAll(one, "11 ns/op", "+Inf ns/op"))

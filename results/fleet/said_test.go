@@ -24,7 +24,8 @@ func TestPlain(t *testing.T) {
 		{"caches most, and faster",
 			[]Finding{{Aspect: All, Ratio: 0.9}, {Aspect: Caches, Ratio: 0.7},
 				{Aspect: Memory, Ratio: 1.04}}, "caches"},
-		{"all and one", []Finding{{Aspect: All, Ratio: 1.2}, {Aspect: Caches, Ratio: 1.2}}, "caches"},
+		{"all and one", []Finding{{Aspect: All, Ratio: 1.2},
+			{Aspect: Caches, Ratio: 1.2}}, "caches"},
 		{"all alone", []Finding{{Aspect: All, Ratio: 1.2}}, "all"},
 		{"scatters", []Finding{{Aspect: Scatter, Ratio: 3}, {Aspect: Memory, Ratio: 1.2}},
 			"memory scatter"},
@@ -54,17 +55,22 @@ func TestMostly(t *testing.T) {
 		want string
 	}{
 		{both, Finding{Aspect: Scatter, Ratio: 3},
-			"nothing in its files explains it: look for a noisy neighbour, or a daemon that wakes often"},
+			"nothing in its files explains it: look for a noisy neighbour, or a daemon that " +
+				"wakes often"},
 		{both, Finding{Aspect: Memory, Ratio: 0.5},
-			"it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"},
+			"it is faster, and nothing in its files explains it: look whether the peers are " +
+				"limited in power or frequency"},
 		{both, Finding{Aspect: Memory, Ratio: 1.5},
-			"data in the caches is as fast as on its peers: look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
+			"data in the caches is as fast as on its peers: look at its memory, such as a slow " +
+				"or missing DIMM, the wrong NUMA node, or others on its bus"},
 		{memory, Finding{Aspect: Memory, Ratio: 1.5},
-			"look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"},
+			"look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others " +
+				"on its bus"},
 		{both, Finding{Aspect: Caches, Ratio: 1.5},
 			"memory is as fast as on its peers: look at its clock, or at others that share its core"},
 		{both, Finding{Aspect: All, Ratio: 1.5},
-			"caches and memory are both slow: look at its clock, such as a thermal or power limit, or a core that another shares"},
+			"caches and memory are both slow: look at its clock, such as a thermal or power " +
+				"limit, or a core that another shares"},
 	} {
 		if got := c.m.mostly(c.f); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.f, got, c.want)
@@ -89,7 +95,8 @@ func TestCauses(t *testing.T) {
 	const nothing = "look at its clock, or at others that share its core"
 	as := func(pages, activity string, ghz float64) Machine {
 		return Machine{Name: "own", Config: map[string]string{"pages": pages},
-			Facts: map[string]string{"activity": activity}, Cells: []Cell{{Ns: 150, N: 5, GHz: ghz}}}
+			Facts: map[string]string{"activity": activity},
+			Cells: []Cell{{Ns: 150, N: 5, GHz: ghz}}}
 	}
 	for _, c := range []struct {
 		own  Machine
@@ -113,8 +120,11 @@ func TestCauses(t *testing.T) {
 // TestRead: what files say of a machine is its configuration, its facts, and by benchmark its
 // times, cycles and what misses.
 func TestRead(t *testing.T) {
-	text := "cpu: A\nhost: b\n# node: first\nBenchmarkX 1 4 ns/op 100 D-refs/op 1 LL-misses/op 12 hw-cycles/op\nBenchmarkX 1 6 ns/op 100 D-refs/op 1 LL-misses/op 18 hw-cycles/op\n" +
-		"BenchmarkStudy 1 7 D1-misses/op\n# activity: steal=0.5\nBenchmarkY 1 5 ns/op 100 D-refs/op 2 LL-misses/op\nhost: c\n# node: second\nBenchmarkY 1 10 ns/op\n# activity: steal=0.7\n"
+	text := "cpu: A\nhost: b\n# node: first\nBenchmarkX 1 4 ns/op 100 D-refs/op 1 LL-misses/op " +
+		"12 hw-cycles/op\nBenchmarkX 1 6 ns/op 100 D-refs/op 1 LL-misses/op 18 hw-cycles/op\n" +
+		"BenchmarkStudy 1 7 D1-misses/op\n# activity: steal=0.5\nBenchmarkY 1 5 ns/op 100 " +
+		"D-refs/op 2 LL-misses/op\nhost: c\n# node: second\nBenchmarkY 1 10 ns/op\n# " +
+		"activity: steal=0.7\n"
 	m, err := readText(t, text)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +134,8 @@ func TestRead(t *testing.T) {
 			map[string]string{"node": "first", "activity": "steal=0.5"},
 			[]Cell{{Ns: 5, Spread: 0.2, N: 2, GHz: 3}, {Ns: 5, N: 1}}},
 		{"c", map[string]string{"cpu": "A", "host": "c"},
-			map[string]string{"node": "second", "activity": "steal=0.7"}, []Cell{{}, {Ns: 10, N: 1}}},
+			map[string]string{"node": "second", "activity": "steal=0.7"},
+			[]Cell{{}, {Ns: 10, N: 1}}},
 	}
 	if diff := cmp.Diff(want, m.Machines, cmpopts.EquateApprox(1e-12, 0)); diff != "" ||
 		cmp.Diff([]string{"X", "Y"}, m.Benchmarks) != "" ||

@@ -188,7 +188,8 @@ func TestStrangeFiles(t *testing.T) {
 // they were, each with its own configuration and commit.
 func TestWriteText(t *testing.T) {
 	s := Open(t.TempDir())
-	add(t, s, []byte("cpu: A\nkernel: avx2\n# date: 2026-11-21T00:00:00Z\n# commit: a\nBenchmarkX 1 2 ns/op\n"))
+	add(t, s, []byte("cpu: A\nkernel: avx2\n# date: 2026-11-21T00:00:00Z\n# commit: "+
+		"a\nBenchmarkX 1 2 ns/op\n"))
 	add(t, s, []byte("cpu: A\n# date: 2026-11-22T00:00:00Z\n# commit: ab\nBenchmarkX 1 3 ns/op\n"))
 	entries, _ := read(t, s, 2, 0)
 	var b bytes.Buffer
@@ -206,10 +207,12 @@ func TestWriteText(t *testing.T) {
 	}
 	b.Reset()
 	if err := s.WriteText(&b, must(OfCommit(entries, "ab"))); err != nil ||
-		strings.Contains(b.String(), "\ncommit: ") || !strings.HasPrefix(b.String(), "cpu: A\n# date") {
+		strings.Contains(b.String(), "\ncommit: ") ||
+		!strings.HasPrefix(b.String(), "cpu: A\n# date") {
 		t.Errorf("%v: %s", err, b.String())
 	}
-	if whole, err := OfCommit(entries, "a"); err != nil || len(whole) != 1 || whole[0].Commit != "a" {
+	if whole, err := OfCommit(entries, "a"); err != nil || len(whole) != 1 ||
+		whole[0].Commit != "a" {
 		t.Error(whole, err)
 	}
 	for commit, want := range map[string]string{"ab": "it may be any of abc, abd", "b": ""} {
@@ -277,7 +280,8 @@ func TestSweep(t *testing.T) {
 		if strings.HasPrefix(name, ".young") {
 			at = time.Now()
 		}
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at)); err != nil {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600),
+			os.Chtimes(path, at, at)); err != nil {
 			t.Fatal(err)
 		}
 	}

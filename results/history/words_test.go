@@ -48,7 +48,8 @@ changes found: 3 (series: 3, entries: 9)
 		trend.Gone = append(trend.Gone, Gone{Name: fmt.Sprint(i)})
 	}
 	b.Reset()
-	if err := trend.Write(&b); err != nil || strings.Count(b.String(), "\nvanished ") != shownGone ||
+	if err := trend.Write(&b); err != nil || strings.Count(b.String(),
+		"\nvanished ") != shownGone ||
 		!strings.Contains(b.String(), "\nvanished: 2 more (--format json has all)\n") {
 		t.Error(b.String(), err)
 	}
@@ -62,12 +63,14 @@ func TestTables(t *testing.T) {
 		Records: []export.Record{{Name: "A", Unit: "sec/op"}, {Name: "A", Unit: "D1-misses/op"},
 			{Name: "B", Unit: "sec/op"}}}
 	var b strings.Builder
-	const list = "time                  commit        machine  cpu           benchmarks  file\n2026-11-01T02:00:00Z  0123456789ab  abcd     Example 9000  2           a.txt\n"
+	const list = "time                  commit        machine  cpu           benchmarks  " +
+		"file\n2026-11-01T02:00:00Z  0123456789ab  abcd     Example 9000  2           a.txt\n"
 	if err := WriteList(&b, []Entry{e}); err != nil || b.String() != list {
 		t.Error(cmp.Diff(list, b.String()), err)
 	}
 	if listed := Listed([]Entry{e, {}}); listed[0].Records != nil || listed[1].Machine == nil ||
-		listed[1].Geometry == nil || listed[0].Machine.Get("cpu") != "Example 9000" || e.Records == nil {
+		listed[1].Geometry == nil || listed[0].Machine.Get("cpu") != "Example 9000" ||
+		e.Records == nil {
 		t.Errorf("%+v", listed)
 	}
 	b.Reset()
@@ -104,7 +107,8 @@ func TestTrendOrder(t *testing.T) {
 	}
 	var got []string
 	for _, c := range TrendOf(entries, 0.01, DefaultThreshold, false).Changes {
-		got = append(got, fmt.Sprintf("%s: %v to %v in %s", c.Name, c.Before, c.After, c.First.Commit))
+		got = append(got, fmt.Sprintf("%s: %v to %v in %s", c.Name, c.Before, c.After,
+			c.First.Commit))
 	}
 	if diff := cmp.Diff([]string{"A: 11 to 21 in 4", "B: 1 to 2 in 3", "A: 1 to 11 in 2"},
 		got); diff != "" {

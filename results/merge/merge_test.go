@@ -21,7 +21,8 @@ import (
 // change with every third part.
 func shardText(index, of int, parts []int, labels ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "goos: linux\ncpu: A\n%s# version: v1\n# suite: abc\n# shard: %d/%d\nUnit ns/op better=lower\n\n", strings.Join(labels, ""), index, of)
+	fmt.Fprintf(&b, "goos: linux\ncpu: A\n%s# version: v1\n# suite: abc\n# shard: %d/%d\nUnit "+
+		"ns/op better=lower\n\n", strings.Join(labels, ""), index, of)
 	family, n := "", 0
 	for _, k := range parts {
 		fmt.Fprintf(&b, "# part: %d\n", k)
@@ -143,7 +144,8 @@ func TestShardsAsFiles(t *testing.T) {
 		"an exported history": {one + "cpu:\nfamily:\n" + two},
 	} {
 		text, faults, err := merged(t, "", texts...)
-		if diff := cmp.Diff(want, strings.ReplaceAll(text, "\r", "")); diff != "" || faults != nil ||
+		if diff := cmp.Diff(want, strings.ReplaceAll(text, "\r", "")); diff != "" ||
+			faults != nil ||
 			err != nil {
 			t.Errorf("%s: %s, %v, %v", name, diff, faults, err)
 		}
@@ -183,28 +185,42 @@ func TestFaults(t *testing.T) {
 	}{
 		{"", []string{one, three}, "missing: shard 2, 4 of 4"},
 		{"", []string{two}, "missing: shard 1, 3-4 of 4"},
-		{"", []string{one, two, two, three, part(4, 4)}, "shard 2/4 is there twice: 1.txt and 2.txt"},
-		{"", []string{part(1, 1), part(1, 1)}, "0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
+		{"", []string{one, two, two, three, part(4, 4)},
+			"shard 2/4 is there twice: 1.txt and 2.txt"},
+		{"", []string{part(1, 1), part(1, 1)},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench " +
+				"sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "tuning-x: 1\nhost: a\n"), part(1, 1, "tuning-x: 2\nhost: b\n")},
-			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench " +
+				"sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "host: a\n"), part(1, 1, "host: b\n"), part(1, 1)},
-			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat); 0.txt and 2.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench " +
+				"sim need no merge, only cat); 0.txt and 2.txt are both a whole run (--by LABEL " +
+				"keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "host: a\n"), part(1, 1, "host: b\n"), part(1, 1, "host: a\n")},
-			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat); 0.txt and 2.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench " +
+				"sim need no merge, only cat); 0.txt and 2.txt are both a whole run (--by LABEL " +
+				"keeps runs apart; counts of bench sim need no merge, only cat)"},
 		{"", []string{part(1, 1, "sim-levels: 2 7\n"), part(1, 1, "sim-levels: 2 7\n")},
-			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench sim need no merge, only cat)"},
-		{"host", []string{part(1, 2, "host: a\n"), part(2, 2, "host: a\n"), part(2, 2, "host: b\n")},
+			"0.txt and 1.txt are both a whole run (--by LABEL keeps runs apart; counts of bench " +
+				"sim need no merge, only cat)"},
+		{"host", []string{part(1, 2, "host: a\n"), part(2, 2, "host: a\n"),
+			part(2, 2, "host: b\n")},
 			"missing of host b: shard 1 of 2"},
 		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)},
 			"0.txt: it has 1 result, and its last line says 2; missing: shard 2-4 of 4"},
 		{"", []string{one + one},
 			"shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
 		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)},
-			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"BenchmarkF0/part=1 1 x ns/op\": parsing measurement: invalid syntax, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
+			"1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: " +
+				"\"BenchmarkF0/part=1 1 x ns/op\": parsing measurement: invalid syntax, and " +
+				"nothing is left of shard 1/4; missing: shard 3-4 of 4"},
 		{"host", []string{part(1, 2, "host: a\n"), cut("host: a\n")},
-			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2"},
+			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is " +
+				"left of shard 2/2"},
 		{"host", []string{part(1, 2, "host: a\n"), cut("host: b\n")},
-			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2; missing of host a: shard 2 of 2"},
+			"1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is " +
+				"left of shard 2/2; missing of host a: shard 2 of 2"},
 	} {
 		_, faults, err := merged(t, c.by, c.texts...)
 		if got := strings.Join(faults, "; "); err != nil || got != c.want {
@@ -255,7 +271,8 @@ func TestMixed(t *testing.T) {
 	}
 	got := ""
 	for _, r := range set.Results {
-		got += fmt.Sprintf("cpu: %s\nhost: %s\nsim-d1: %s\n%s\n", r.GetConfig("cpu"), r.GetConfig("host"),
+		got += fmt.Sprintf("cpu: %s\nhost: %s\nsim-d1: %s\n%s\n", r.GetConfig("cpu"),
+			r.GetConfig("host"),
 			r.GetConfig("sim-d1"), r.Name)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

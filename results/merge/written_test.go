@@ -13,11 +13,17 @@ import (
 func TestWritten(t *testing.T) {
 	const head = "goos: linux\ncpu: A\n"
 	one := head + "host: a\n# version: v1\n# load: 0.5\n# shard: 1/2\nUnit ns/op better=lower\n\n" +
-		"# part: 1\nfamily: F\nBenchmarkF/part=1 1 1.5 ns/op\nfamily: G\nBenchmarkG/part=1 1 2 ns/op\n" +
-		"# part: 4\nBenchmarkG/part=4 1 3 ns/op\nfamily: H\nBenchmarkH/part=4 1 4 ns/op\n# part: 6\nBenchmarkH/part=6 1 8 ns/op\n# overhead: 3%\n# warning: noisy\n# end: 5 results\n"
-	two := head + "host: a\ndisk: d\n# version: v1\n# load: 0.7\n# shard: 2/2\nUnit ns/op better=lower\n\n" +
-		"# part: 2\nfamily: G\nBenchmarkG/part=2 1 5 ns/op\n# part: 3\nfamily: F\nBenchmarkF/part=3 1 6 ns/op\n# part: 5\nfamily: H\nBenchmarkH/part=5 1 9 ns/op\n# warning: steal\n# node: 1\n# end: 3 results\n"
-	other := "goos: linux\nhost: b\n# version: v1\n# shard: 1/1\nUnit ns/op better=lower\n\n# part: 1\nfamily: F\nBenchmarkF/part=1 1 7 ns/op\n# warning: noisy\n# end: 1 results\n"
+		"# part: 1\nfamily: F\nBenchmarkF/part=1 1 1.5 ns/op\nfamily: G\nBenchmarkG/part=1 1 2 " +
+		"ns/op\n" +
+		"# part: 4\nBenchmarkG/part=4 1 3 ns/op\nfamily: H\nBenchmarkH/part=4 1 4 ns/op\n# part: " +
+		"6\nBenchmarkH/part=6 1 8 ns/op\n# overhead: 3%\n# warning: noisy\n# end: 5 results\n"
+	two := head + "host: a\ndisk: d\n# version: v1\n# load: 0.7\n# shard: 2/2\nUnit ns/op " +
+		"better=lower\n\n" +
+		"# part: 2\nfamily: G\nBenchmarkG/part=2 1 5 ns/op\n# part: 3\nfamily: " +
+		"F\nBenchmarkF/part=3 1 6 ns/op\n# part: 5\nfamily: H\nBenchmarkH/part=5 1 9 " +
+		"ns/op\n# warning: steal\n# node: 1\n# end: 3 results\n"
+	other := "goos: linux\nhost: b\n# version: v1\n# shard: 1/1\nUnit ns/op better=lower\n\n# " +
+		"part: 1\nfamily: F\nBenchmarkF/part=1 1 7 ns/op\n# warning: noisy\n# end: 1 results\n"
 	const want = `goos: linux
 cpu: A
 host: a
@@ -95,7 +101,8 @@ func TestLines(t *testing.T) {
 func TestTwice(t *testing.T) {
 	few, many := part(1, 1), shardText(1, 1, []int{1, 2})
 	for _, texts := range [][]string{{few, many}, {many, few}} {
-		if text, faults, err := merged(t, "", texts...); !strings.HasSuffix(text, "# end: 3 results\n") ||
+		if text, faults, err := merged(t, "", texts...); !strings.HasSuffix(text,
+			"# end: 3 results\n") ||
 			len(faults) != 1 || err != nil {
 			t.Error(text, faults, err)
 		}
@@ -112,7 +119,8 @@ func TestNothing(t *testing.T) {
 		{[]string{"<html>\n"}, `0.txt holds no benchmark results: line 1 is "<html>"`},
 		{[]string{"", "cpu: A\n"}, "none of 2 files holds a result: 0.txt"},
 	} {
-		if _, _, err := merged(t, "", c.texts...); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := merged(t, "", c.texts...); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}

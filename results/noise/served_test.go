@@ -46,7 +46,8 @@ func TestServedBy(t *testing.T) {
 	}{
 		"a tenth": {ladder(48, 1.5, 2*mib, 5, 8*mib, 25, 12*mib, 60, all, 130), xeon, 105,
 			"8 MiB to 12 MiB of 105 MiB"},
-		"measured before": {ladder(48, 1.5, 2*mib, 5, 8*mib, 25, 12*mib, 60, all, 130), xeon, 9, ""},
+		"measured before": {ladder(48, 1.5, 2*mib, 5, 8*mib, 25, 12*mib, 60, all, 130),
+			xeon, 9, ""},
 		"all of it": {ladder(32, 1, 512, 4, 32*mib, 12, all, 100), stated(32, 512, 32), 32,
 			""},
 		"three quarters": {ladder(32, 1, 512, 4, 20*mib, 12, all, 100), stated(32, 512, 32), 32,
@@ -80,7 +81,9 @@ func TestServedBy(t *testing.T) {
 // TestLadder: rungs are of family Latency that have a size and a time.
 func TestLadder(t *testing.T) {
 	set, err := results.Parse("x",
-		[]byte("BenchmarkLatency/size=4KiB 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=x 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=8KiB/threads=2 1 64 ns/op 1 ns/elem\nBenchmarkMountain/size=4KiB 1 64 ns/op 1 ns/elem\n"))
+		[]byte("BenchmarkLatency/size=4KiB 1 64 ns/op 1 ns/elem\nBenchmarkLatency/size=x 1 64 "+
+			"ns/op 1 ns/elem\nBenchmarkLatency/size=8KiB/threads=2 1 64 ns/op 1 "+
+			"ns/elem\nBenchmarkMountain/size=4KiB 1 64 ns/op 1 ns/elem\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

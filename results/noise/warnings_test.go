@@ -38,22 +38,28 @@ func TestSamples(t *testing.T) {
 				return normal()
 			}
 			return normal() * (1 + 0.02*float64((b+1)*i))
-		}), []string{"drift: 2 of 80 benchmarks became slower or faster as the run went on, most X/n=1 (by +32%): let the machine warm up or cool down, and run again"}},
+		}), []string{"drift: 2 of 80 benchmarks became slower or faster as the run went on, most " +
+			"X/n=1 (by +32%): let the machine warm up or cool down, and run again"}},
 		{"one of 80 has two speeds",
-			series(80, func(b, i int) float64 { return normal() * (1 + float64(i%2)*max(0, 1-float64(b))) }),
+			series(80, func(b, i int) float64 {
+				return normal() * (1 + float64(i%2)*max(0, 1-float64(b)))
+			}),
 			nil},
 		{"ten of 80 have two speeds", series(80, func(b, i int) float64 {
 			if b < 70 {
 				return normal()
 			}
 			return normal() * float64(1+i%2*(b-68))
-		}), []string{"two-speeds: 10 of 80 benchmarks ran at one of two speeds, furthest apart X/n=79 (12 times as long): a median may be of either; compare interleaved (--ab), or take more samples (--count)"}},
+		}), []string{"two-speeds: 10 of 80 benchmarks ran at one of two speeds, furthest apart " +
+			"X/n=79 (12 times as long): a median may be of either; compare interleaved (--ab), " +
+			"or take more samples (--count)"}},
 		{"the only one has an outlier", series(1, func(b, i int) float64 {
 			if i == 3 {
 				return 500
 			}
 			return normal()
-		}), []string{"outliers: 1 of 1 benchmark had samples far above the median, most X/n=0 (1 of 20): end other programs, or take more samples (--count)"}},
+		}), []string{"outliers: 1 of 1 benchmark had samples far above the median, most X/n=0 (1 " +
+			"of 20): end other programs, or take more samples (--count)"}},
 	} {
 		if diff := cmp.Diff(test.want, noise.Samples(test.all)); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)

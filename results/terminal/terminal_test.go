@@ -31,8 +31,10 @@ func tableOf(t *testing.T, groups ...string) terminal.Table {
 // group stands on one line with its heading above, and studies are counted.
 func TestWidths(t *testing.T) {
 	got := tableOf(t,
-		"BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1600 D-refs/op 100 D1-misses/op\n"+
-			"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 100 D-refs/op 100 D1-misses/op\n",
+		"BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1600 D-refs/op 100 "+
+			"D1-misses/op\n"+
+			"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 100 D-refs/op 100 "+
+			"D1-misses/op\n",
 		"BenchmarkLatency/op=chase/size=4KiB 1 64 ns/op 1 ns/elem 64 D-refs/op 0 D1-misses/op\n",
 		"BenchmarkSets/set=1 1 5 misses/op\nBenchmarkSets/set=2 1 5 misses/op\n")
 	want := terminal.Table{
@@ -72,7 +74,8 @@ func TestUnstable(t *testing.T) {
 
 // TestEscapes: escape sequences in names do not reach the terminal.
 func TestEscapes(t *testing.T) {
-	got := tableOf(t, "BenchmarkA/view=x/n=1 1 2 ns/op 2 ns/elem\nBenchmarkA/view=\x1b[2Jx/n=2 1 3 ns/op 3 ns/elem\n")
+	got := tableOf(t, "BenchmarkA/view=x/n=1 1 2 ns/op 2 ns/elem\nBenchmarkA/view=\x1b[2Jx/n=2 1 "+
+		"3 ns/op 3 ns/elem\n")
 	if text := fmt.Sprint(got); strings.Contains(text, "\x1b") || !strings.Contains(text, "1.5") {
 		t.Errorf("%q", text)
 	}
@@ -80,7 +83,8 @@ func TestEscapes(t *testing.T) {
 
 // TestNothing: without times there is no table.
 func TestNothing(t *testing.T) {
-	want := terminal.Table{Notes: []string{"Sets: 1 result without times, simulated only (bench report draws them)"}}
+	want := terminal.Table{Notes: []string{"Sets: 1 result without times, simulated only (bench " +
+		"report draws them)"}}
 	if diff := cmp.Diff(want, tableOf(t, "BenchmarkSets/set=1 1 5 misses/op\n")); diff != "" {
 		t.Error(diff)
 	}

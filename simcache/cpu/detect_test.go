@@ -25,15 +25,21 @@ func TestFromSysfs(t *testing.T) {
 		"index4": sysfsIndex("4", "Unified", "65536K", "", "64", "0-7"), // ways untold
 	} {
 		for name, text := range files {
-			dir["sys/devices/system/cpu/cpu0/cache/"+index+"/"+name] = &fstest.MapFile{Data: []byte(text + "\n")}
+			dir["sys/devices/system/cpu/cpu0/cache/"+index+"/"+name] = &fstest.MapFile{Data: []byte(
+				text + "\n")}
 		}
 	}
 	want := []Cache{
-		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 49152, Ways: 12, Line: 64}, Shared: 2, Source: ofSysfs},
-		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 2, Source: ofSysfs},
-		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}, Shared: 2, Source: ofSysfs},
-		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}, Shared: 8, Source: ofSysfs},
-		{Level: 4, Type: "Unified", Geometry: simcache.Geometry{Size: 64 << 20, Ways: 16, Line: 64}, Shared: 8, Source: "sysfs; ways: assumed"},
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 49152, Ways: 12, Line: 64},
+			Shared: 2, Source: ofSysfs},
+		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64},
+			Shared: 2, Source: ofSysfs},
+		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64},
+			Shared: 2, Source: ofSysfs},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 37486592, Ways: 11, Line: 64},
+			Shared: 8, Source: ofSysfs},
+		{Level: 4, Type: "Unified", Geometry: simcache.Geometry{Size: 64 << 20, Ways: 16, Line: 64},
+			Shared: 8, Source: "sysfs; ways: assumed"},
 	}
 	caches := system{files: dir}.known()
 	if diff := cmp.Diff(want, caches); diff != "" {
@@ -43,7 +49,8 @@ func TestFromSysfs(t *testing.T) {
 		return simcache.Config{I1: i1, I1Source: source, Levels: []simcache.Level{
 			{Name: "D1", Geometry: d1, Source: source}, {Name: "LL", Geometry: ll, Source: source}}}
 	}
-	wanted := chosen(simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, simcache.Geometry{Size: 49152, Ways: 12, Line: 64},
+	wanted := chosen(simcache.Geometry{Size: 32768, Ways: 8, Line: 64},
+		simcache.Geometry{Size: 49152, Ways: 12, Line: 64},
 		simcache.Geometry{Size: 37748736, Ways: 18, Line: 64}, ofSysfs) // rounded
 	wanted.Levels[1].SharedBy = 4 // of 8 logical CPUs, two on a core
 	if diff := cmp.Diff(wanted, Choose(caches[:4])); diff != "" {
@@ -67,22 +74,27 @@ func TestFromSysfs(t *testing.T) {
 func TestFromTopology(t *testing.T) {
 	known := func(found *topology.System) []Cache { return system{topology: found}.known() }
 	system := &topology.System{Packages: []topology.Package{{Groups: []topology.Group{{
-		Caches: []topology.Cache{{Level: 3, Type: topology.Unified, Size: 32 << 20, LineSize: 64, Ways: 16, Sets: 32768, SharedThreads: 8}},
+		Caches: []topology.Cache{{Level: 3, Type: topology.Unified, Size: 32 << 20, LineSize: 64,
+			Ways: 16, Sets: 32768, SharedThreads: 8}},
 		Cores: []topology.Core{{Caches: []topology.Cache{
-			{Level: 1, Type: topology.Data, Size: 32 << 10, LineSize: 64, Ways: 8, SharedThreads: 1},
+			{Level: 1, Type: topology.Data, Size: 32 << 10, LineSize: 64, Ways: 8,
+				SharedThreads: 1},
 			{Level: 2, Type: topology.Unified, Size: -1, LineSize: 64, Ways: 8}, // unknown
 		}}},
 	}}}}}
 	want := []Cache{
-		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 1, Source: ofCPUID},
-		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}, Shared: 8, Source: ofCPUID},
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64},
+			Shared: 1, Source: ofCPUID},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64},
+			Shared: 8, Source: ofCPUID},
 	}
 	caches := known(system)
 	if diff := cmp.Diff(want, caches); diff != "" {
 		t.Error(diff)
 	}
 	got := Choose(caches)
-	if got.I1Source != FromDefault || got.Levels[0].Source != ofCPUID || got.Levels[1].Size != 32<<20 {
+	if got.I1Source != FromDefault || got.Levels[0].Source != ofCPUID ||
+		got.Levels[1].Size != 32<<20 {
 		t.Errorf("chose %+v", got)
 	}
 	if got := known(nil); len(got) > 0 {
@@ -95,7 +107,8 @@ func TestBetween(t *testing.T) {
 	caches := []Cache{
 		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}},
-		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 36608 << 10, Ways: 11, Line: 64}},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 36608 << 10,
+			Ways: 11, Line: 64}},
 	}
 	var sizes []int
 	for _, l := range Between(Choose(caches), caches) {

@@ -26,7 +26,10 @@ func TestManyCPUs(t *testing.T) {
 		t.Error(err)
 	}
 	asked := 0
-	if _, err := affinity(func(int, unix.CPUSetDynamic) error { asked++; return unix.EPERM }); !errors.Is(err, unix.EPERM) || asked != 1 {
+	if _, err := affinity(func(int, unix.CPUSetDynamic) error {
+		asked++
+		return unix.EPERM
+	}); !errors.Is(err, unix.EPERM) || asked != 1 {
 		t.Error(asked, err)
 	}
 }

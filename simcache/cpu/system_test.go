@@ -26,7 +26,8 @@ func linux(files map[string]any) fstest.MapFS {
 func written(caches []Cache) []string {
 	var all []string
 	for _, c := range caches {
-		all = append(all, fmt.Sprintf("%s %s shared by %d, %s", c.Name(), c.Geometry, c.Shared, c.Source))
+		all = append(all, fmt.Sprintf("%s %s shared by %d, %s", c.Name(), c.Geometry,
+			c.Shared, c.Source))
 	}
 	return all
 }
@@ -73,12 +74,14 @@ func TestSystems(t *testing.T) {
 		t.Fatalf("%d machines, %v", len(all), err)
 	}
 	for _, m := range all {
-		if diff := cmp.Diff(m.Want, written(m.system().known()), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(m.Want, written(m.system().known()),
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %s", m.Name, diff)
 		}
 	}
 	intelMac := machine{Sysctl: map[string]int{
-		"hw.cachelinesize": 64, "hw.perflevel0.physicalcpu": 4, "hw.perflevel0.logicalcpu": 8, "hw.perflevel0.l1dcachesize": 32768,
+		"hw.cachelinesize": 64, "hw.perflevel0.physicalcpu": 4, "hw.perflevel0.logicalcpu": 8,
+		"hw.perflevel0.l1dcachesize": 32768,
 	}}.system()
 	intelMac.topology = &topology.System{Packages: []topology.Package{{Caches: []topology.Cache{
 		{Level: 1, Type: topology.Data, Size: 32 << 10, LineSize: 64, Ways: 8, SharedThreads: 2}}}}}
@@ -101,8 +104,10 @@ func TestName(t *testing.T) {
 		system
 		want string
 	}{
-		{x3, "Arm Cortex-X3"}, {of("0x00000000413fd0c1"), "Arm Neoverse N1"}, {of("0x00000000c00fac30"), "AmpereOne"},
-		{of("0x00000000611f0231"), "Apple Firestorm of M1"}, {of("0x00000000411fd4d0"), "implementer 0x41 part 0xd4d"}, {system{}, ""},
+		{x3, "Arm Cortex-X3"}, {of("0x00000000413fd0c1"), "Arm Neoverse N1"},
+		{of("0x00000000c00fac30"), "AmpereOne"},
+		{of("0x00000000611f0231"), "Apple Firestorm of M1"},
+		{of("0x00000000411fd4d0"), "implementer 0x41 part 0xd4d"}, {system{}, ""},
 	} {
 		if got := test.name(); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
@@ -113,21 +118,26 @@ func TestName(t *testing.T) {
 // TestCoreTLB: the table's TLBs serve all base pages, and huge ones where the source
 // says so; every other is a default, as before.
 func TestCoreTLB(t *testing.T) {
-	n1 := system{files: linux(map[string]any{cpu0 + "regs/identification/midr_el1": "0x00000000413fd0c1"})}
-	a53 := system{files: linux(map[string]any{cpu0 + "regs/identification/midr_el1": "0x00000000410fd034"})}
+	n1 := system{files: linux(map[string]any{cpu0 +
+		"regs/identification/midr_el1": "0x00000000413fd0c1"})}
+	a53 := system{files: linux(map[string]any{cpu0 +
+		"regs/identification/midr_el1": "0x00000000410fd034"})}
 	for _, test := range []struct {
 		system
 		page int
 		want string
 	}{
-		{n1, page4K, "48,48,4096 1280,5,4096"}, {n1, 64 << 10, "48,48,65536 1280,5,65536"}, {n1, page2M, "48,48,2097152 1280,5,2097152"},
-		{a53, 16 << 10, "10,10,16384 512,4,16384"}, {a53, page2M, "32,4,2097152 1536,12,2097152"}, {x3, page4K, "64,4,4096 1536,12,4096"},
+		{n1, page4K, "48,48,4096 1280,5,4096"}, {n1, 64 << 10, "48,48,65536 1280,5,65536"},
+		{n1, page2M, "48,48,2097152 1280,5,2097152"},
+		{a53, 16 << 10, "10,10,16384 512,4,16384"}, {a53, page2M, "32,4,2097152 1536,12,2097152"},
+		{x3, page4K, "64,4,4096 1536,12,4096"},
 	} {
 		if got := FormatTLB(chooseTLB(test.coreTLB(), test.page)); got != test.want {
 			t.Errorf("%d: %s, want %s", test.page, got, test.want)
 		}
 	}
-	if source := chooseTLB(n1.coreTLB(), page4K)[1].Source; source != "core Neoverse N1 (Arm 100616)" {
+	if source := chooseTLB(n1.coreTLB(), page4K)[1].Source; source != "core Neoverse N1 (Arm "+
+		"100616)" {
 		t.Error(source)
 	}
 	for _, c := range cores() {
@@ -148,7 +158,8 @@ func TestCores(t *testing.T) {
 		}
 		seen[key] = c.name
 		midr := fmt.Sprintf("0x%08x", c.implementer<<24|c.part<<4)
-		caches := system{files: linux(map[string]any{cpu0 + "regs/identification/midr_el1": midr})}.known()
+		caches := system{files: linux(map[string]any{cpu0 +
+			"regs/identification/midr_el1": midr})}.known()
 		if len(caches) != 3 {
 			t.Errorf("%s has %v", c.name, written(caches))
 		}
@@ -157,7 +168,8 @@ func TestCores(t *testing.T) {
 				t.Errorf("%s: %v: %v", c.name, known, err)
 			}
 		}
-		if config := Choose(caches); config.First().Source == FromDefault || config.Last().Source == FromDefault {
+		if config := Choose(caches); config.First().Source == FromDefault ||
+			config.Last().Source == FromDefault {
 			t.Errorf("%s: chose %+v", c.name, config)
 		}
 	}
@@ -169,8 +181,10 @@ func TestPinned(t *testing.T) {
 	for _, test := range []struct {
 		pinned []int
 		want   string
-	}{{nil, "L1d 32768,8,64"}, {[]int{0}, "L1d 49152,12,64"}, {[]int{1, 2}, "L1d 49152,12,64"}, {[]int{2, 0}, "L1d 32768,8,64"}} {
-		if got := written(hybrid().on(test.pinned).known()); len(got) != 1 || !strings.HasPrefix(got[0], test.want+" ") {
+	}{{nil, "L1d 32768,8,64"}, {[]int{0}, "L1d 49152,12,64"}, {[]int{1, 2}, "L1d 49152,12,64"},
+		{[]int{2, 0}, "L1d 32768,8,64"}} {
+		if got := written(hybrid().on(test.pinned).known()); len(got) != 1 ||
+			!strings.HasPrefix(got[0], test.want+" ") {
 			t.Errorf("pinned to %v: %q, want %s", test.pinned, got, test.want)
 		}
 	}
@@ -178,7 +192,8 @@ func TestPinned(t *testing.T) {
 
 // TestApart: of the CPUs named those are apart that have other caches than the first.
 func TestApart(t *testing.T) {
-	for _, test := range []struct{ cpus, want string }{{"3,2,1,0", "0-1"}, {"0-3", "2-3"}, {"2-3", ""}, {"1", ""}} {
+	for _, test := range []struct{ cpus, want string }{{"3,2,1,0", "0-1"}, {"0-3", "2-3"},
+		{"2-3", ""}, {"1", ""}} {
 		cpus, err := ParseList(test.cpus)
 		if got := FormatList(hybrid().apart(cpus)); err != nil || got != test.want {
 			t.Errorf("of %s %q are apart, want %q", test.cpus, got, test.want)
@@ -196,8 +211,10 @@ func TestApart(t *testing.T) {
 func hybrid() system {
 	files := map[string]any{"sys/devices/system/cpu/online": "0-3"}
 	for cpu, of := range []map[string]string{
-		sysfsIndex("1", "Data", "48K", "12", "64", "0-1"), sysfsIndex("1", "Data", "48K", "12", "64", "0-1"),
-		sysfsIndex("1", "Data", "32K", "8", "64", "2"), sysfsIndex("1", "Data", "32K", "8", "64", "3"),
+		sysfsIndex("1", "Data", "48K", "12", "64", "0-1"),
+		sysfsIndex("1", "Data", "48K", "12", "64", "0-1"),
+		sysfsIndex("1", "Data", "32K", "8", "64", "2"),
+		sysfsIndex("1", "Data", "32K", "8", "64", "3"),
 	} {
 		for name, text := range of {
 			files[fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index0/%s", cpu, name)] = text

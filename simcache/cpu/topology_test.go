@@ -23,16 +23,19 @@ func twoSockets() system {
 		"sys/devices/system/node/node1/distance": "21 10 31 21",
 		"sys/devices/system/node/node3/distance": "31 31 10 31",
 		"sys/devices/system/node/node4/distance": "21 21 31 10",
-		"sys/devices/system/node/node0/meminfo":  "Node 0 MemTotal:       1048576 kB\nNode 0 MemFree:         1024 kB",
-		"sys/devices/system/node/node1/meminfo":  "Node 1 MemTotal:       2097152 kB",
-		"sys/devices/system/node/node3/meminfo":  "Node 3 MemTotal:       4194304 kB",
-		"sys/devices/system/node/node4/meminfo":  "Node 4 MemTotal:             0 kB",
+		"sys/devices/system/node/node0/meminfo": "Node 0 MemTotal:       1048576 kB\nNode 0 " +
+			"MemFree:         1024 kB",
+		"sys/devices/system/node/node1/meminfo": "Node 1 MemTotal:       2097152 kB",
+		"sys/devices/system/node/node3/meminfo": "Node 3 MemTotal:       4194304 kB",
+		"sys/devices/system/node/node4/meminfo": "Node 4 MemTotal:             0 kB",
 	}
 	for _, c := range []struct {
 		cpu            int
 		name, siblings string
-	}{{0, "core_cpus_list", "0,4"}, {1, "core_cpus_list", "1,5"}, {2, "core_cpus_list", "2"}, {3, "core_cpus_list", "3,7"}, {4, "core_cpus_list", "0,4"},
-		{5, "core_cpus_list", "1,5"}, {7, "core_cpus_list", "3,7"}, {8, "thread_siblings_list", "8-9"}, {9, "thread_siblings_list", "8-9"}} {
+	}{{0, "core_cpus_list", "0,4"}, {1, "core_cpus_list", "1,5"}, {2, "core_cpus_list", "2"},
+		{3, "core_cpus_list", "3,7"}, {4, "core_cpus_list", "0,4"},
+		{5, "core_cpus_list", "1,5"}, {7, "core_cpus_list", "3,7"},
+		{8, "thread_siblings_list", "8-9"}, {9, "thread_siblings_list", "8-9"}} {
 		files[fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/%s", c.cpu, c.name)] = c.siblings
 	}
 	return system{files: linux(files)}
@@ -46,10 +49,14 @@ func TestWorkers(t *testing.T) {
 		allowed []int
 		want    string
 	}{
-		{twoSockets(), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, "[{9 8 4} {7 3 1} {5 1 0} {4 0 0} {2 2 1} {8 8 4} {3 3 1} {1 1 0} {0 0 0}]"},
+		{twoSockets(), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+			"[{9 8 4} {7 3 1} {5 1 0} {4 0 0} {2 2 1} {8 8 4} {3 3 1} {1 1 0} {0 0 0}]"},
 		{twoSockets(), []int{0, 4, 2}, "[{4 0 0} {2 2 1} {0 0 0}]"},
-		{system{files: linux(nil)}, []int{0, 1, 2}, "[{2 2 0} {1 1 0} {0 0 0}]"},                                         // a sysfs that says nothing
-		{system{files: linux(map[string]any{"sys/devices/system/cpu/online": "0-1"})}, []int{8, 9}, "[{9 9 0} {8 8 0}]"}, // LXCFS in a container
+		// a sysfs that says nothing
+		{system{files: linux(nil)}, []int{0, 1, 2}, "[{2 2 0} {1 1 0} {0 0 0}]"},
+		// LXCFS in a container
+		{system{files: linux(map[string]any{"sys/devices/system/cpu/online": "0-1"})}, []int{8, 9},
+			"[{9 9 0} {8 8 0}]"},
 	} {
 		if got := fmt.Sprint(c.workers(c.allowed)); got != c.want {
 			t.Errorf("of %v the workers are %s, want %s", c.allowed, got, c.want)
@@ -85,7 +92,8 @@ func TestParseList(t *testing.T) {
 			t.Errorf("%s is written %s (%v)", text, FormatList(list), err)
 		}
 	}
-	for _, wrong := range []string{"", "a", "1-", "3-1", "-1", "1,1", "0-3,2", "1 2", "0-99999999999", "0-9999999"} {
+	for _, wrong := range []string{"", "a", "1-", "3-1", "-1", "1,1", "0-3,2", "1 2",
+		"0-99999999999", "0-9999999"} {
 		if got, err := ParseList(wrong); err == nil {
 			t.Errorf("%q is %v", wrong, got)
 		}
@@ -107,7 +115,8 @@ func TestOnlyCache(t *testing.T) {
 			}
 		}
 		if got := Choose(system{files: linux(files)}.known()).Last(); got.SharedBy != want {
-			t.Errorf("of CPUs %q, 8 of 4 cores share the last level, which is simulated as shared by %d, want %d", online, got.SharedBy, want)
+			t.Errorf("of CPUs %q, 8 of 4 cores share the last level, which is simulated as "+
+				"shared by %d, want %d", online, got.SharedBy, want)
 		}
 	}
 }

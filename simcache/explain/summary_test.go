@@ -12,7 +12,8 @@ import (
 // TestSummary compares with lines that Cachegrind 3.19 printed for data without
 // instruction misses to speak of.
 func TestSummary(t *testing.T) {
-	got := Summary(simcache.Counts{Dr: 4097, D1mr: 257, DLmr: 256, Dw: 4097, D1mw: 257, DLmw: 257}, false)
+	got := Summary(simcache.Counts{Dr: 4097, D1mr: 257, DLmr: 256, Dw: 4097, D1mw: 257,
+		DLmw: 257}, false)
 	for _, want := range []string{
 		"D   refs:      8,194  (4,097 rd   + 4,097 wr)\n",
 		"D1  misses:      514  (  257 rd   +   257 wr)\n",
@@ -26,14 +27,17 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	// 3 of 16 are 18.75%, which Cachegrind truncates; without writes, 0 of 1.
-	if got := Summary(simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}, false); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
+	if got := Summary(simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}, false); !strings.Contains(got,
+		"D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
 		t.Errorf("18.75%% is printed as\n%s", got)
 	}
 }
 
 // TestSumLines: places are apart by function, file and number, those that miss most first.
 func TestSumLines(t *testing.T) {
-	reads := func(refs, misses uint64) simcache.Counts { return simcache.Counts{Dr: refs, D1mr: misses} }
+	reads := func(refs, misses uint64) simcache.Counts {
+		return simcache.Counts{Dr: refs, D1mr: misses}
+	}
 	got := SumLines([]Line{
 		{"a.c", 1, "f", reads(5, 0)}, {"a.c", 2, "f", reads(9, 1)}, {"a.c", 1, "g", reads(7, 0)},
 		{"a.c", 1, "f", reads(1, 2)}, {"b.c", 1, "f", reads(8, 0)},

@@ -8,12 +8,13 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// TestTableWithin: a table that is wider than the lines has the same cells in more of them, none of which is wider; one that
-// is not stays as it is.
+// TestTableWithin: a table that is wider than the lines has the same cells in more of them, none of
+// which is wider; one that is not stays as it is.
 func TestTableWithin(t *testing.T) {
 	table := explain.Table{{"walk", "predicted", "against row order", "L1D misses", "TLB walks"},
 		{"row order", "190 µs", "1.000", "17,825,792", "16,793,600"},
-		{"row order, tiles of 128x16, rows of x padded by 16", "3.1 ms", "0.163", "2,097,152", "145,408"}}
+		{"row order, tiles of 128x16, rows of x padded by 16", "3.1 ms", "0.163",
+			"2,097,152", "145,408"}}
 	var plain strings.Builder
 	if err := table.WriteWithin(&plain, 0); err != nil {
 		t.Fatal(err)
@@ -27,7 +28,8 @@ func TestTableWithin(t *testing.T) {
 			t.Errorf("%d columns:%s", columns, &text)
 		}
 		for line := range strings.Lines(text.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); columns > 0 && n > columns {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); columns > 0 &&
+				n > columns {
 				t.Errorf("%d columns: a line of %d:%s", columns, n, &text)
 			}
 		}
@@ -56,10 +58,12 @@ row order, tiles of 128x16, rows of x padded by 16
 	}
 }
 
-// TestWordsAmongRows: a row of a single cell is words across all columns, which make no column wider and are folded below
-// where they begin; a cell that is wider than a line is folded, and so is the header.
+// TestWordsAmongRows: a row of a single cell is words across all columns, which make no column
+// wider and are folded below where they begin; a cell that is wider than a line is folded, and so
+// is the header.
 func TestWordsAmongRows(t *testing.T) {
-	table := explain.Table{{"", "ns/elem", "±", "found in L3"}, {"Traverse sum of all there is"}, {"  row", "0.29", "1%", "4 of call 1, 5 of call 2"}, {"    as it is stored now"}}
+	table := explain.Table{{"", "ns/elem", "±", "found in L3"}, {"Traverse sum of all there is"},
+		{"  row", "0.29", "1%", "4 of call 1, 5 of call 2"}, {"    as it is stored now"}}
 	for columns, want := range map[int]string{
 		0: `
        ns/elem   ±               found in L3
@@ -86,7 +90,9 @@ Traverse sum of
 
 // TestFold: a line that is wider is folded.
 func TestFold(t *testing.T) {
-	for columns, want := range map[int]string{0: "copy of shape 4x4, 32 KiB", 25: "copy of shape 4x4, 32 KiB", 24: "copy of shape 4x4,\n  32 KiB", 12: "copy of\n  shape 4x4,\n  32 KiB"} {
+	for columns, want := range map[int]string{0: "copy of shape 4x4, 32 KiB",
+		25: "copy of shape 4x4, 32 KiB", 24: "copy of shape 4x4,\n  32 KiB",
+		12: "copy of\n  shape 4x4,\n  32 KiB"} {
 		if got := explain.Fold("copy of shape 4x4, 32 KiB", columns); got != want {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
 		}

@@ -42,7 +42,8 @@ type tally struct{ all, first []uint64 }
 // tallies walks the nests, access by access, through plain caches. It returns the
 // tallies by tensor, how many different lines were touched, and how many the last
 // level fetched.
-func tallies(levels []simcache.Level, nests []nest.Nest, passes int) (by map[string]tally, lines, fetched int) {
+func tallies(levels []simcache.Level, nests []nest.Nest, passes int) (by map[string]tally, lines,
+	fetched int) {
 	var caches []*plain
 	for _, l := range levels {
 		caches = append(caches, &plain{Level: l, sets: map[uint64][]uint64{}})
@@ -59,7 +60,8 @@ func tallies(levels []simcache.Level, nests []nest.Nest, passes int) (by map[str
 						rest /= n.Trips[l]
 					}
 					if by[op.Tensor].all == nil {
-						by[op.Tensor] = tally{make([]uint64, len(levels)), make([]uint64, len(levels))}
+						by[op.Tensor] = tally{make([]uint64, len(levels)),
+							make([]uint64, len(levels))}
 					}
 					by[op.Tensor].refer(caches, touched, addr, uint64(op.Width))
 				}
@@ -105,12 +107,16 @@ func drawCase(r *rand.Rand) drawn {
 	line := 32 << r.IntN(2)
 	for range 1 + r.IntN(3) {
 		ways, sets := 1+r.IntN(8), 1<<r.IntN(6)
-		l := simcache.Level{Geometry: simcache.Geometry{Size: max(ways*sets, 2) * line, Ways: max(ways, 2/sets), Line: line}}
+		l := simcache.Level{Geometry: simcache.Geometry{Size: max(ways*sets, 2) * line,
+			Ways: max(ways, 2/sets), Line: line}}
 		if !d.lru {
 			l.Policy = []string{"lru", "fifo", "random", "bit-plru", "srrip"}[r.IntN(5)]
-			l.Inclusion = []string{"", "inclusive", "exclusive"}[min(r.IntN(6), len(d.config.Levels)*2)%3]
-			l.VictimLines, l.NoWriteAllocate, l.WriteThrough = r.IntN(3)*r.IntN(9), r.IntN(4) == 0, r.IntN(5) == 0
-			l.Prefetch = simcache.Prefetch{Kind: []string{"", "next-line", "stride"}[r.IntN(6)%4%3], Degree: r.IntN(3)}
+			l.Inclusion = []string{"", "inclusive",
+				"exclusive"}[min(r.IntN(6), len(d.config.Levels)*2)%3]
+			l.VictimLines, l.NoWriteAllocate, l.WriteThrough = r.IntN(3)*r.IntN(9), r.IntN(4) == 0,
+				r.IntN(5) == 0
+			l.Prefetch = simcache.Prefetch{Kind: []string{"", "next-line", "stride"}[r.IntN(6)%4%3],
+				Degree: r.IntN(3)}
 		}
 		d.config.Levels = append(d.config.Levels, l)
 	}
@@ -135,7 +141,8 @@ func drawNests(r *rand.Rand) []nest.Nest {
 	width := 1 << r.IntN(5)
 	var operands []nest.Operand
 	for i, tensor := range []string{"x", "with", "y"}[:1+r.IntN(3)] {
-		op := nest.Operand{Tensor: tensor, Kind: nest.Kind(r.IntN(3)), Base: uint64(1+i)<<20 + uint64(width*r.IntN(100)), Width: width}
+		op := nest.Operand{Tensor: tensor, Kind: nest.Kind(r.IntN(3)), Base: uint64(1+i)<<20 +
+			uint64(width*r.IntN(100)), Width: width}
 		if r.IntN(8) == 0 {
 			op.Base += uint64(r.IntN(width)) // elements may lie in two lines
 		}
@@ -159,7 +166,8 @@ func drawNests(r *rand.Rand) []nest.Nest {
 func tiled(n nest.Nest, tile int) (nests []nest.Nest) {
 	last := len(n.Trips) - 1
 	a, b := n.Trips[0]/tile*tile, n.Trips[last]/tile*tile
-	for _, part := range [][4]int{{0, a, 0, b}, {0, a, b, n.Trips[last]}, {a, n.Trips[0], 0, n.Trips[last]}} {
+	for _, part := range [][4]int{{0, a, 0, b}, {0, a, b, n.Trips[last]},
+		{a, n.Trips[0], 0, n.Trips[last]}} {
 		p := nest.Nest{Trips: slices.Clone(n.Trips)}
 		p.Trips[0], p.Trips[last] = part[1]-part[0], part[3]-part[2]
 		if p.Iterations() == 0 {
@@ -200,7 +208,8 @@ func TestWordsFollowCounts(t *testing.T) {
 			want = counted(r)
 		}
 		wrong := func(format string, args ...any) {
-			t.Fatalf("seed %d: %s\n%s\n%+v\n%+v, %d passes", seed, fmt.Sprintf(format, args...), strings.Join(r.Text(), "\n"), d.config.Levels, d.nests, d.passes)
+			t.Fatalf("seed %d: %s\n%s\n%+v\n%+v, %d passes", seed, fmt.Sprintf(format, args...),
+				strings.Join(r.Text(), "\n"), d.config.Levels, d.nests, d.passes)
 		}
 		missed := map[string][]uint64{}
 		for _, a := range r.accesses() {
@@ -222,7 +231,8 @@ func TestWordsFollowCounts(t *testing.T) {
 		if message := r.holdLevels(want, lines); message != "" {
 			wrong("%s", message)
 		}
-		if given := "emory supplies " + simcache.Bytes(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
+		if given := "emory supplies " + simcache.Bytes(fetched*d.config.Levels[0].Line); d.lru &&
+			!strings.Contains(r.memory(), given) {
 			wrong("m%s", given)
 		}
 	}
@@ -280,7 +290,9 @@ var (
 func (r Run) holdWords(a access, want tally) string {
 	text := r.words(a)
 	says := func(of *regexp.Regexp, level string) bool {
-		return slices.ContainsFunc(of.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == level })
+		return slices.ContainsFunc(of.FindAllStringSubmatch(text, -1), func(m []string) bool {
+			return m[1] == level
+		})
 	}
 	for i, l := range r.Levels {
 		if want.all[i] == want.first[i] && says(lost, l.Name) {
@@ -316,7 +328,8 @@ func (r Run) holdLevels(want map[string]tally, lines int) string {
 			return fmt.Sprintf("%s is the working set", all)
 		}
 	}
-	for _, once := range []string{"Lines are fetched into " + r.Levels[0].Name + " once and used whole", "fetches each line once"} {
+	for _, once := range []string{"Lines are fetched into " + r.Levels[0].Name +
+		" once and used whole", "fetches each line once"} {
 		if strings.Contains(text, once) && misses > uint64(lines) {
 			return fmt.Sprintf("%s: %d lines in %d misses", once, lines, misses)
 		}

@@ -12,7 +12,8 @@ import (
 
 // tiny are two levels.
 var tiny = simcache.Config{Levels: simcache.TwoLevels(
-	simcache.Geometry{Size: 1024, Ways: 1, Line: 64}, simcache.Geometry{Size: 4096, Ways: 1, Line: 64})}
+	simcache.Geometry{Size: 1024, Ways: 1, Line: 64},
+	simcache.Geometry{Size: 4096, Ways: 1, Line: 64})}
 
 // TestNoRoom: programs and accesses that need too much memory are refused.
 func TestNoRoom(t *testing.T) {
@@ -23,7 +24,8 @@ func TestNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.stacks.most = pages / 4
-		m.stacks.flushes = checkedFlushes - pages/2/len(m.stacks.queue) // so that it is soon asked whether there is room
+		// so that it is soon asked whether there is room
+		m.stacks.flushes = checkedFlushes - pages/2/len(m.stacks.queue)
 		return m
 	}
 	m := meter()
@@ -31,7 +33,8 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("%d B may be taken before it is asked whether there is room", between)
 	}
 	far := nest.Nest{Trips: []int{pages}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4096)}}
-	if err := m.Passes(1, nest.Sequence(far)); err == nil || !strings.Contains(err.Error(), "more than 4 GiB") {
+	if err := m.Passes(1, nest.Sequence(far)); err == nil ||
+		!strings.Contains(err.Error(), "more than 4 GiB") {
 		t.Error(err)
 	}
 	if made := len(m.stacks.stacks[0].lines.Numbers) / lines.Page; made > pages*3/4 {
@@ -53,7 +56,8 @@ func TestEffort(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := nest.Nest{Trips: []int{1600}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4)}}
-	column := nest.Nest{Trips: []int{40, 40}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4, 160)}}
+	column := nest.Nest{Trips: []int{40, 40},
+		Operands: []nest.Operand{enginetest.Operand(0, 4, 4, 160)}}
 	for _, c := range []struct {
 		passes int
 		nests  []nest.Nest

@@ -120,7 +120,8 @@ func TestEqualsPlain(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		line := 32 << r.IntN(4)
 		sets := []int{1, 1, 1, 2, 3, 4, 7, 16}[r.IntN(8)]
-		bulk, single, want := newStacks(t, line, sets), newStacks(t, line, sets), newPlain(line, sets)
+		bulk, single, want := newStacks(t, line, sets), newStacks(t, line, sets),
+			newPlain(line, sets)
 		for i := range bulk.stacks {
 			bulk.stacks[i].least = 64 << r.IntN(3)
 		}
@@ -142,12 +143,14 @@ func TestEqualsPlain(t *testing.T) {
 		curve := want.curve()
 		for name, s := range map[string]*stacks{"Run": bulk, "Access": single} {
 			if diff := cmp.Diff(curve, s.counted()); diff != "" {
-				t.Fatalf("seed %d, %s, line %d, sets %d, nests %+v (-plain +ours):\n%s", seed, name, line, sets, nests, diff)
+				t.Fatalf("seed %d, %s, line %d, sets %d, nests %+v (-plain +ours):\n%s", seed, name,
+					line, sets, nests, diff)
 			}
 		}
 		for c, got := uint64(0), bulk.table(); c < 200; c++ {
 			if got.Misses(c) != misses(curve, c) {
-				t.Fatalf("seed %d: %d misses at %d lines, want %d", seed, got.Misses(c), c, misses(curve, c))
+				t.Fatalf("seed %d: %d misses at %d lines, want %d", seed, got.Misses(c), c,
+					misses(curve, c))
 			}
 		}
 		refs += curve.Refs
@@ -162,7 +165,8 @@ func TestPassesAreMultiplied(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		line, sets := 16<<r.IntN(3), 1+r.IntN(9)
 		some, all := newStacks(t, line, sets), newStacks(t, line, sets)
-		nests := []nest.Nest{enginetest.Draw(r.IntN).Straddling(line, 800), enginetest.Draw(r.IntN).Straddling(line, 800)}
+		nests := []nest.Nest{enginetest.Draw(r.IntN).Straddling(line, 800),
+			enginetest.Draw(r.IntN).Straddling(line, 800)}
 		run(t, some, nests[0])
 		run(t, all, nests[0])
 		passes := 2 + r.IntN(5)
@@ -264,7 +268,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %d misses with 64 sets and 8 ways, want %d", trace.name, got, c.d1)
 		}
 		got := all.table()
-		if got.Cold != c.cold || got.Lines != c.cold || got.Misses(32<<20/64) != c.cold || got.Misses(32768/64) != c.d1 {
+		if got.Cold != c.cold || got.Lines != c.cold || got.Misses(32<<20/64) != c.cold ||
+			got.Misses(32768/64) != c.d1 {
 			t.Errorf("%s: %d cold, %d lines, %d misses at 32 MiB, %d at 32 KiB", trace.name,
 				got.Cold, got.Lines, got.Misses(32<<20/64), got.Misses(32768/64))
 		}
@@ -279,7 +284,8 @@ func TestFarLines(t *testing.T) {
 	t.Parallel()
 	s, want := newStacks(t, 64, 1), newPlain(64, 1)
 	for _, stride := range []int{1 << 40, 1 << 20, 1 << 10, -1 << 30} {
-		n := nest.Nest{Trips: []int{3, 500}, Operands: []nest.Operand{operand(nest.Read, 1<<62, 0, stride)}}
+		n := nest.Nest{Trips: []int{3, 500}, Operands: []nest.Operand{operand(nest.Read, 1<<62,
+			0, stride)}}
 		run(t, s, n)
 		walkNest(n, want.access)
 	}
@@ -334,7 +340,8 @@ func TestManyLines(t *testing.T) {
 
 func TestPoints(t *testing.T) {
 	s := newStacks(t, 64, 1)
-	run(t, s, nest.Nest{Trips: []int{10, 100, 4}, Operands: []nest.Operand{operand(nest.Read, 1<<32, 0, 64, 4)}})
+	run(t, s, nest.Nest{Trips: []int{10, 100, 4},
+		Operands: []nest.Operand{operand(nest.Read, 1<<32, 0, 64, 4)}})
 	got := s.table()
 	got.draw(map[uint64][]string{512: {"D1"}, 100: nil})
 	want := []point{{1, 64, 1000, 0.25, nil}, {100, 6400, 100, 0.025, []string{"knee"}},
@@ -363,7 +370,8 @@ func TestRefusals(t *testing.T) {
 	}
 	s := newStacks(t, 64, 1)
 	n := nest.Nest{Trips: []int{1}, Operands: []nest.Operand{{Strides: []int{0}}}}
-	if err := s.passes(1, nest.Sequence(n)); err == nil || !strings.Contains(err.Error(), "width 0 is not positive") {
+	if err := s.passes(1, nest.Sequence(n)); err == nil ||
+		!strings.Contains(err.Error(), "width 0 is not positive") {
 		t.Errorf("got %v, want the width", err)
 	}
 	if c := s.table(); c.Refs != 0 {
@@ -376,7 +384,8 @@ func TestRefusals(t *testing.T) {
 var traces = []trace{
 	{"r", []nest.Operand{operand(nest.Read, 0x10000000, 16000, 4)}},
 	{"c", []nest.Operand{operand(nest.Read, 0x10000000, 4, 16000)}},
-	{"t", []nest.Operand{operand(nest.Read, 0x10000000, 16000, 4), operand(nest.Write, 0x20000000, 4, 16000)}},
+	{"t", []nest.Operand{operand(nest.Read, 0x10000000, 16000, 4),
+		operand(nest.Write, 0x20000000, 4, 16000)}},
 }
 
 type trace struct {
@@ -409,8 +418,8 @@ func benchmarkCurve(b *testing.B, sets int) {
 	}
 }
 
-// TestWide: with lines of textbooks, and accesses that span several, each capacity misses what such a
-// cache does.
+// TestWide: with lines of textbooks, and accesses that span several, each capacity misses what such
+// a cache does.
 func TestWide(t *testing.T) {
 	for seed := range uint64(400) {
 		d := enginetest.Random(seed, 59)

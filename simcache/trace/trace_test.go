@@ -70,7 +70,8 @@ func list(t *testing.T, dir string) vectors {
 		t.Fatal(err)
 	}
 	if len(v.expected)+len(v.outs)+len(v.summaries)+len(v.traces) == 0 {
-		t.Fatalf("%s holds no expected.json, *%s, *%s, *.trace or *.trace.gz", dir, outFile, summaryFile)
+		t.Fatalf("%s holds no expected.json, *%s, *%s, *.trace or *.trace.gz", dir, outFile,
+			summaryFile)
 	}
 	return v
 }
@@ -160,16 +161,19 @@ func replayExpected(t *testing.T, file string) {
 			traces[e.Trace] = load(t, path)
 		}
 		replays++
-		c := simcache.Config{I1: geometry(t, e.I1), Levels: simcache.TwoLevels(geometry(t, e.D1), geometry(t, e.LL)), ZeroTags: true}
+		c := simcache.Config{I1: geometry(t, e.I1),
+			Levels: simcache.TwoLevels(geometry(t, e.D1), geometry(t, e.LL)), ZeroTags: true}
 		got, err := replay(c, again(traces[e.Trace]))
 		if err != nil {
 			t.Errorf("%s on %s: %v", e.Trace, e.Geometry, err)
 		}
 		if got != e.Counts {
-			t.Errorf("%s on %s:\ngot        %+v\nCachegrind %+v", e.Trace, e.Geometry, got, e.Counts)
+			t.Errorf("%s on %s:\ngot        %+v\nCachegrind %+v", e.Trace, e.Geometry,
+				got, e.Counts)
 		}
 	}
-	t.Logf("%s: %d replays of %d traces, %d traces are not there", file, replays, len(traces), len(absent))
+	t.Logf("%s: %d replays of %d traces, %d traces are not there", file, replays, len(traces),
+		len(absent))
 	if replays == 0 {
 		t.Errorf("%s: none of its %d cases has its trace", file, len(expected))
 	}
@@ -200,7 +204,8 @@ func TestCachegrindFiles(t *testing.T) {
 			out := read(t, file)
 			var c simcache.Counts
 			numbers := line.FindStringSubmatch(out)[1]
-			if _, err := fmt.Sscan(numbers, &c.Ir, &c.I1mr, &c.ILmr, &c.Dr, &c.D1mr, &c.DLmr, &c.Dw, &c.D1mw, &c.DLmw); err != nil {
+			if _, err := fmt.Sscan(numbers, &c.Ir, &c.I1mr, &c.ILmr, &c.Dr, &c.D1mr, &c.DLmr, &c.Dw,
+				&c.D1mw, &c.DLmw); err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
 			beside := strings.TrimSuffix(file, outFile) + summaryFile
@@ -214,12 +219,14 @@ func TestCachegrindFiles(t *testing.T) {
 					ways = "1"
 				}
 				g := geometry(t, m[2]+","+ways+","+m[3])
-				*map[string]*simcache.Geometry{"I1": &config.I1, "D1": &config.Levels[0].Geometry, "LL": &config.Levels[1].Geometry}[m[1]] = g
+				*map[string]*simcache.Geometry{"I1": &config.I1, "D1": &config.Levels[0].Geometry,
+					"LL": &config.Levels[1].Geometry}[m[1]] = g
 			}
 			_, command, _ := strings.Cut(out, "\ncmd: ")
 			command, _, _ = strings.Cut(command, "\n")
 			var b strings.Builder
-			if err := explain.WriteOut(&b, config, command, explain.Line{Function: "???", Counts: c}); err != nil {
+			if err := explain.WriteOut(&b, config, command,
+				explain.Line{Function: "???", Counts: c}); err != nil {
 				t.Fatal(err)
 			}
 			if b.String() != out {
@@ -242,7 +249,8 @@ func TestCachegrindSummaries(t *testing.T) {
 				n[1][i], n[2][i] = d[0], d[1]
 			}
 			compareSummary(t, file, simcache.Counts{Ir: n[0][0], I1mr: n[0][1], ILmr: n[0][2],
-				Dr: n[1][0], D1mr: n[1][1], DLmr: n[1][2], Dw: n[2][0], D1mw: n[2][1], DLmw: n[2][2]})
+				Dr: n[1][0], D1mr: n[1][1], DLmr: n[1][2], Dw: n[2][0], D1mw: n[2][1],
+				DLmw: n[2][2]})
 		}
 	}
 }
@@ -296,7 +304,8 @@ func TestCachegrindAnnotates(t *testing.T) {
 	g := geometry(t, "32768,8,64")
 	x := simcache.Counts{Dr: 123456, D1mr: 7890, DLmr: 12}
 	y := simcache.Counts{Dw: 654321, D1mw: 987, DLmw: 65}
-	err = errors.Join(explain.WriteOut(f, simcache.Config{I1: g, Levels: simcache.TwoLevels(g, geometry(t, "33554432,16,64"))}, "bench sim",
+	err = errors.Join(explain.WriteOut(f, simcache.Config{I1: g,
+		Levels: simcache.TwoLevels(g, geometry(t, "33554432,16,64"))}, "bench sim",
 		explain.Line{Function: "x", Counts: x}, explain.Line{Function: "y", Counts: y}), f.Close())
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +314,8 @@ func TestCachegrindAnnotates(t *testing.T) {
 	if err != nil {
 		t.Fatalf("cg_annotate: %v\n%s", err, out)
 	}
-	for _, want := range []string{"123,456", "7,890", "654,321", "987", "bench sim", "???:x", "???:y", "PROGRAM TOTALS"} {
+	for _, want := range []string{"123,456", "7,890", "654,321", "987", "bench sim", "???:x",
+		"???:y", "PROGRAM TOTALS"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("cg_annotate does not show %q:\n%s", want, out)
 		}
@@ -314,13 +324,15 @@ func TestCachegrindAnnotates(t *testing.T) {
 
 // TestFormats reads the same accesses in both formats.
 func TestFormats(t *testing.T) {
-	read, write := trace.Record{Addr: 0x1ffefff8a0, Size: 8}, trace.Record{Kind: nest.Write, Size: 1}
+	read, write := trace.Record{Addr: 0x1ffefff8a0, Size: 8},
+		trace.Record{Kind: nest.Write, Size: 1}
 	fetch := trace.Record{Fetch: true, Addr: 0x401000, Size: 7}
 	for text, want := range map[string][]trace.Record{
 		"I  00401000,7\n L 1ffefff8a0,8\n S 00000000,1\n M fffffffffffffffc,4\n": {
 			fetch, read, write, {Kind: nest.Modify, Addr: 1<<64 - 4, Size: 4}},
 		"2 401000 7\n0 1ffefff8a0 8\n1 0 1\n": {fetch, read, write},
-		"0 10\n1 0x20\n":                      {{Addr: 0x10, Size: 4}, {Kind: nest.Write, Addr: 0x20, Size: 4}},
+		"0 10\n1 0x20\n": {{Addr: 0x10, Size: 4},
+			{Kind: nest.Write, Addr: 0x20, Size: 4}},
 	} {
 		if got, err := collect(strings.NewReader(text)); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: read %v, %v, want %v", text, got, err, want)
@@ -341,7 +353,8 @@ func collect(r io.Reader) (all []trace.Record, err error) {
 func TestBadTraces(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(" L 1000,4\n L 10")); err != nil || z.Flush() != nil { // which ends within a line
+	// which ends within a line
+	if _, err := z.Write([]byte(" L 1000,4\n L 10")); err != nil || z.Flush() != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
@@ -359,12 +372,14 @@ func TestBadTraces(t *testing.T) {
 		"\x1f\x8bnot gzip":               "a.trace: ",
 		strings.Repeat("x", 1<<17):       "a.trace:1: ",
 	} {
-		if _, err := collect(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := collect(strings.NewReader(text)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: got %v, want %q", text, err, want)
 		}
 	}
 	g := geometry(t, "1024,2,32")
-	if _, err := replay(simcache.Config{Levels: simcache.TwoLevels(g, g)}, again([]trace.Record{{Fetch: true, Size: 1}})); err == nil {
+	if _, err := replay(simcache.Config{Levels: simcache.TwoLevels(g, g)},
+		again([]trace.Record{{Fetch: true, Size: 1}})); err == nil {
 		t.Error("a fetch without an I1 is accepted")
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 func TestParseMeminfo(t *testing.T) {
 	total, available := parseMeminfo(
-		strings.NewReader("MemTotal:       24684188 kB\nMemFree: 1 kB\nMemAvailable:   24307024 kB\nHugePages_Total:       0\nBroken: x kB\n"))
+		strings.NewReader("MemTotal:       24684188 kB\nMemFree: 1 kB\nMemAvailable:   24307024 " +
+			"kB\nHugePages_Total:       0\nBroken: x kB\n"))
 	if total != 24684188<<10 || available != 24307024<<10 {
 		t.Errorf("%d and %d", total, available)
 	}
@@ -54,8 +55,10 @@ func TestParseOwn(t *testing.T) {
 }
 
 func TestActivity(t *testing.T) {
-	start := Moment{at: time.Unix(100, 0), cpus: map[int]ticks{0: {1000, 10}, 1: {2000, 20}}, own: 500}
-	end := Moment{at: time.Unix(110, 0), cpus: map[int]ticks{0: {1900, 30}, 1: {2400, 20}}, own: 1400}
+	start := Moment{at: time.Unix(100, 0), cpus: map[int]ticks{0: {1000, 10},
+		1: {2000, 20}}, own: 500}
+	end := Moment{at: time.Unix(110, 0), cpus: map[int]ticks{0: {1900, 30},
+		1: {2400, 20}}, own: 1400}
 	got, known := start.Until(end)
 	// In 10 s the CPUs were busy for 13 s, of which 9 s were ours.
 	if want := (Activity{CPUs: 2, Others: 0.4, Steal: 20.0 / 1320}); !known || got != want {
@@ -67,7 +70,8 @@ func TestActivity(t *testing.T) {
 	if got, _ := start.Until(more); got != (Activity{CPUs: 3, Others: 0.4, Steal: 20.0 / 1320}) {
 		t.Errorf("with a CPU that came online: %+v", got)
 	}
-	for _, end := range []Moment{{at: time.Unix(110, 0)}, {at: time.Unix(100, 4e8), cpus: end.cpus}} {
+	for _, end := range []Moment{{at: time.Unix(110, 0)},
+		{at: time.Unix(100, 4e8), cpus: end.cpus}} {
 		if got, known := start.Until(end); known {
 			t.Errorf("%+v is said of %+v", got, end)
 		}
@@ -109,7 +113,8 @@ func TestFrequency(t *testing.T) {
 // TestNamed: where no brand is known, the core is the CPU's name, and says so.
 func TestNamed(t *testing.T) {
 	for _, test := range []struct{ brand, core, want, from string }{
-		{"", "Arm Neoverse N1", "Arm Neoverse N1", "midr"}, {"AMD EPYC", "", "AMD EPYC", "cpuid"}, {"Apple M1", "Apple Firestorm of M1", "Apple M1", "cpuid"},
+		{"", "Arm Neoverse N1", "Arm Neoverse N1", "midr"}, {"AMD EPYC", "", "AMD EPYC", "cpuid"},
+		{"Apple M1", "Apple Firestorm of M1", "Apple M1", "cpuid"},
 	} {
 		m := Machine{CPU: test.brand, CPUFrom: "cpuid"}
 		m.named(test.core)

@@ -25,9 +25,9 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// TestLines: where there is no terminal, a phase that takes a while is a line, and another one
-// with how far it is when it took twice as long, whether or not it has steps; what is timed is told of at a step and at no other time,
-// and what is over sooner is not told of.
+// TestLines: where there is no terminal, a phase that takes a while is a line, and another one with
+// how far it is when it took twice as long, whether or not it has steps; what is timed is told of
+// at a step and at no other time, and what is over sooner is not told of.
 func TestLines(t *testing.T) {
 	var l log
 	m := New(&l)
@@ -50,7 +50,9 @@ func TestLines(t *testing.T) {
 	m.End()
 	m.End()
 	m.Step(1)
-	if got := l.String(); strings.ReplaceAll(got, again, "") != "bench: timing\nbench: counting\n" || !strings.Contains(got, "bench: counting\n"+again) || strings.Count(got, again) > 12 {
+	if got := l.String(); strings.ReplaceAll(got, again,
+		"") != "bench: timing\nbench: counting\n" ||
+		!strings.Contains(got, "bench: counting\n"+again) || strings.Count(got, again) > 12 {
 		t.Errorf("it writes %q", got)
 	}
 }
@@ -60,7 +62,8 @@ func TestReading(t *testing.T) {
 	var l log
 	m := New(&l)
 	r := m.Reading("reading", strings.NewReader("12345"))
-	if n, err := r.Read(make([]byte, 3)); n != 3 || err != nil || m.phase.done != 3 || m.phase.total != 0 {
+	if n, err := r.Read(make([]byte, 3)); n != 3 || err != nil || m.phase.done != 3 ||
+		m.phase.total != 0 {
 		t.Errorf("%d, %v, %+v", n, err, m.phase)
 	}
 	if what := Clear(); what != "reading" {
@@ -82,10 +85,13 @@ func TestLeft(t *testing.T) {
 		done, total int64
 		want        string
 	}{
-		{3 * time.Second, 0, 10, "3s"}, {3 * time.Second, 1, 4, "25% 9s left"}, {90 * time.Second, 1, 1000, "0% 24h58m30s left"}, {time.Second, 4, 4, "100% 0s left"}, {time.Second, 5, 4, "100% 0s left"},
+		{3 * time.Second, 0, 10, "3s"}, {3 * time.Second, 1, 4, "25% 9s left"},
+		{90 * time.Second, 1, 1000, "0% 24h58m30s left"}, {time.Second, 4, 4, "100% 0s left"},
+		{time.Second, 5, 4, "100% 0s left"},
 	} {
 		if got := left(test.passed, test.done, test.total); got != test.want {
-			t.Errorf("%d of %d in %v: %q, want %q", test.done, test.total, test.passed, got, test.want)
+			t.Errorf("%d of %d in %v: %q, want %q", test.done, test.total, test.passed,
+				got, test.want)
 		}
 	}
 }

@@ -31,16 +31,20 @@ func (f *fake) run(ctx context.Context, args ...string) ([]byte, error) {
 	}
 	*f.order = append(*f.order, f.name)
 	f.asked = append(f.asked, args)
-	return fmt.Appendf(nil, "goos: %s\n# date: %d\n\nBenchmarkA/n=8 1 %d ns/op\n# overhead: 3%%\n# warning: load\n", f.name, len(f.asked), len(f.asked)), nil
+	return fmt.Appendf(nil, "goos: %s\n# date: %d\n\nBenchmarkA/n=8 1 %d ns/op\n# overhead: "+
+		"3%%\n# warning: load\n", f.name, len(f.asked), len(f.asked)), nil
 }
 
 // TestRun: who is first changes from turn to turn, each is asked for what it
 // has, by flags that it knows, and the results have one head.
 func TestRun(t *testing.T) {
 	var order []string
-	old := &fake{name: "old", list: []string{"A/n=8", "Gone", "Study"}, help: "  --sample-time", order: &order}
-	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"}, help: "  --sample-time\n  --times-only", order: &order}
-	if _, err := Meet(t.Context(), "ls", (&fake{}).run); err == nil || err.Error() != "ls is not a bench program: its 'run --help' lacks --sample-time" {
+	old := &fake{name: "old", list: []string{"A/n=8", "Gone", "Study"}, help: "  --sample-time",
+		order: &order}
+	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"},
+		help: "  --sample-time\n  --times-only", order: &order}
+	if _, err := Meet(t.Context(), "ls", (&fake{}).run); err == nil ||
+		err.Error() != "ls is not a bench program: its 'run --help' lacks --sample-time" {
 		t.Errorf("another program: %v", err)
 	}
 	meet := func(f *fake) *Contender {
@@ -59,16 +63,19 @@ func TestRun(t *testing.T) {
 	if got := strings.Join(order, " "); got != "old new new old old new" {
 		t.Errorf("turns %s", got)
 	}
-	if got, want := string(oldText), "goos: old\n# date: 1\n\nBenchmarkA/n=8 1 1 ns/op\nBenchmarkA/n=8 1 2 ns/op\nBenchmarkA/n=8 1 3 ns/op\n# end: 3 results\n"; got != want {
+	if got, want := string(oldText), "goos: old\n# date: 1\n\nBenchmarkA/n=8 1 1 "+
+		"ns/op\nBenchmarkA/n=8 1 2 ns/op\nBenchmarkA/n=8 1 3 ns/op\n# end: 3 results\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if !bytes.HasPrefix(newText, []byte("goos: new\n")) {
 		t.Errorf("the new one's results are %q", newText)
 	}
-	if got := fmt.Sprint(old.asked[2], new.asked[0], new.asked[1]); got != `[run --filter .fullname:("A/n=8")] [run --filter .fullname:("A/n=8" OR "A/n=16")] [run --times-only --filter .fullname:("A/n=8" OR "A/n=16")]` {
+	if got := fmt.Sprint(old.asked[2], new.asked[0],
+		new.asked[1]); got != `[run --filter .fullname:("A/n=8")] [run --filter .fullname:("A/n=8" OR "A/n=16")] [run --times-only --filter .fullname:("A/n=8" OR "A/n=16")]` {
 		t.Errorf("asked for %s", got)
 	}
-	if gone, err := turns.Old.Gone(t.Context(), plan(), []string{"Study"}); err != nil || fmt.Sprint(gone) != "[Gone]" {
+	if gone, err := turns.Old.Gone(t.Context(), plan(), []string{"Study"}); err != nil ||
+		fmt.Sprint(gone) != "[Gone]" {
 		t.Errorf("gone are %v, %v", gone, err)
 	}
 	turns.Comparisons = []access.Comparison{{{Name: "A/n=16"}}}

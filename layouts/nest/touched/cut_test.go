@@ -17,7 +17,8 @@ func TestCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := someNest(t)
 		for i := range n.Operands {
-			n.Operands[i].Kind = rapid.SampledFrom([]nest.Kind{nest.Read, nest.Read, nest.Write, nest.Modify}).Draw(t, "kind")
+			n.Operands[i].Kind = rapid.SampledFrom([]nest.Kind{nest.Read, nest.Read, nest.Write,
+				nest.Modify}).Draw(t, "kind")
 		}
 		workers := rapid.IntRange(1, 9).Draw(t, "workers")
 		parts := Cut(n, workers)
@@ -59,10 +60,12 @@ func TestCutChunks(t *testing.T) {
 	}{
 		// five chunks for eight workers
 		{of(nest.Read, []int{9, 8}, 64, 4), 8, "[2 8] [2 8] [2 8] [2 8] [1 8]"},
-		{of(nest.Read, []int{1, 8}, 64, 4), 2, "[4] [4]"},      // a loop of one trip is none
-		{of(nest.Read, []int{3, 8}, 32, 4), 2, "[12] [12]"},    // nor are two that are one
-		{of(nest.Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"}, // all iterations of the outer write the same
-		{of(nest.Write, []int{4, 8}, 4, 8), 2, "[4 8]"},        // rows that overlap, as far as strides tell
+		{of(nest.Read, []int{1, 8}, 64, 4), 2, "[4] [4]"},   // a loop of one trip is none
+		{of(nest.Read, []int{3, 8}, 32, 4), 2, "[12] [12]"}, // nor are two that are one
+		// all iterations of the outer write the same
+		{of(nest.Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"},
+		// rows that overlap, as far as strides tell
+		{of(nest.Write, []int{4, 8}, 4, 8), 2, "[4 8]"},
 		{of(nest.Read, []int{}), 2, "[]"},
 	} {
 		var got []string

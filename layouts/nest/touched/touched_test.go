@@ -51,7 +51,8 @@ func sorted(list []access) []access {
 
 // someNest draws up to four loops around up to three operands.
 func someNest(t *rapid.T) nest.Nest {
-	n := nest.Nest{Trips: rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7}), 0,
+	n := nest.Nest{Trips: rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7}),
+		0,
 		4).Draw(t, "trips")}
 	for range rapid.SampledFrom([]int{0, 1, 1, 2, 2, 3}).Draw(t, "operands") {
 		op := nest.Operand{Kind: nest.Read, Width: rapid.IntRange(1, 70).Draw(t, "width"),
@@ -169,7 +170,8 @@ func TestLines(t *testing.T) {
 				shared++
 			}
 		}
-		if got, want := Lines(n.Operands[0], n.Trips, 64), float64(len(Blocks(n, 64))+shared); got != want {
+		if got, want := Lines(n.Operands[0], n.Trips, 64),
+			float64(len(Blocks(n, 64))+shared); got != want {
 			t.Fatalf("%v lines, want %v", got, want)
 		}
 	})
@@ -214,7 +216,8 @@ func TestCrowd(t *testing.T) {
 			budget := 1 << 20
 			got, ok := Crowd(op, n.Trips, []uint64{first % 64}, 64, sets, &budget)
 			if !ok || got < want || budget >= 1<<20 {
-				t.Fatalf("at most %d lines (%v) of a set, %d of the budget left; %d are touched", got, ok,
+				t.Fatalf("at most %d lines (%v) of a set, %d of the budget left; %d are touched",
+					got, ok,
 					budget, want)
 			}
 			if run, steps := Span(op, n.Trips, 0); len(steps) == 0 && run > 0 {
@@ -237,7 +240,8 @@ func TestCrowdBudget(t *testing.T) {
 		[]uint64{0, 32}
 	for budget, want := range map[int]int{29: 29, 30: 0, 100: 70} { // two places, 15 runs of a line
 		left := budget
-		if most, ok := Crowd(op, trips, places, 64, 64, &left); ok != (budget >= 30) || ok && most != 15 ||
+		if most, ok := Crowd(op, trips, places, 64, 64, &left); ok != (budget >= 30) || ok &&
+			most != 15 ||
 			left != want {
 			t.Errorf("of %d there is %d left: %d lines, %v", budget, left, most, ok)
 		}

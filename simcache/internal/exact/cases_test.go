@@ -185,7 +185,8 @@ func TestLongBodies(t *testing.T) {
 			for _, levels := range [][]engine.Level{
 				{cache(4, 80)}, {cache(256, 2)}, {cache(16, 8), {Sets: 64, Ways: 8, Shift: 3}},
 			} {
-				asReference(t, newRegions(levels, options{Threshold: 100}), reference.New(levels), p)
+				asReference(t, newRegions(levels, options{Threshold: 100}),
+					reference.New(levels), p)
 			}
 		}
 	}

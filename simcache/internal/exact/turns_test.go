@@ -18,8 +18,8 @@ type turner struct {
 	drawn             bool // last is
 }
 
-// turnedRows draws columns that thrash a class of sets and turn to another one, where a row is found
-// again, or gone; accesses at rest or beside go along with the column, or meet it or the row.
+// turnedRows draws columns that thrash a class of sets and turn to another one, where a row is
+// found again, or gone; accesses at rest or beside go along with the column, or meet it or the row.
 func turnedRows(d Draw) ([]engine.Level, nest.Program) {
 	l := cache(of{8, 16, 4, 12}[d(16)/5], d.Of(4, 6, 8, 5, 3))
 	s := &turner{Draw: d, tame: d.One(2), laps: 60 + d(100)}

@@ -43,7 +43,8 @@ var errOdd = errors.New("an odd word")
 func TestErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"nam: x\n", `f:1:1: unknown field "nam" (want one of name,`},
-		{"parts:\n  - size: 1\n    sise: 2\n", `f:3:5: unknown field "sise" (want one of size, share)`},
+		{"parts:\n  - size: 1\n    sise: 2\n",
+			`f:3:5: unknown field "sise" (want one of size, share)`},
 		{"inner: {Size: 1}\n", `f:1:9: unknown field "Size" (want one of size, share)`},
 		{"name: [a]\n", "f:1:7: a list where text is wanted"},
 		{"name: {a: b}\n", "f:1:7: a mapping (key: value) where text is wanted"},
@@ -53,7 +54,8 @@ func TestErrors(t *testing.T) {
 		{"count: -09\n", "f:1:8: -09 has zeros in front, which some take for octal (want -9)"},
 		{"count: '0_10'\n", "f:1:8: 0_10 has zeros in front, which some take for octal (want 10)"},
 		{"count: 00\n", "f:1:8: 00 has zeros in front, which some take for octal (want 0)"},
-		{"inner: {share: 01.5}\n", "f:1:16: 01.5 has zeros in front, which some take for octal (want 1.5)"},
+		{"inner: {share: 01.5}\n", "f:1:16: 01.5 has zeros in front, which some take for octal " +
+			"(want 1.5)"},
 		{"parts:\n  - size: 010\n", "f:2:11: 010 has zeros in front"},
 		{"even: 0640\n", "f:1:7: 0640 has zeros in front, which some take for octal (want 640)"},
 		{"even: 0.500\n", "f:1:7: an odd word"},
@@ -82,10 +84,12 @@ func TestErrors(t *testing.T) {
 		{"name: !!str x\n", `f:1:7: "!!str": anchors`},
 		{"inner:\n  <<: {size: 1}\n", `f:2:3: "<<": anchors`},
 		{strings.Repeat("a\n---\n", 9000), "f:3:1: a second document"},
-		{"words: " + strings.Repeat("[", 60000), "f:1:72: more than 64 lists and mappings in each other"},
+		{"words: " + strings.Repeat("[", 60000),
+			"f:1:72: more than 64 lists and mappings in each other"},
 		{strings.Repeat("- ", 30000), "f:1:129: more than 64 lists and mappings in each other"},
 		{strings.Repeat("#", maxFile+1), "f: longer than the 64 KiB"},
-		{"\xff\xfea\x00:\x00", "f: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)"},
+		{"\xff\xfea\x00:\x00", "f: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| " +
+			"Out-File -Encoding utf8)"},
 	} {
 		var d document
 		_, err := Decode("f", []byte(test.text), &d)
@@ -100,7 +104,8 @@ func TestMark(t *testing.T) {
 	var value struct {
 		Name string `yaml:"name"`
 	}
-	if _, err := Decode("a.yaml", []byte("\xEF\xBB\xBFname: x\n"), &value); err != nil || value.Name != "x" {
+	if _, err := Decode("a.yaml", []byte("\xEF\xBB\xBFname: x\n"), &value); err != nil ||
+		value.Name != "x" {
 		t.Errorf("%+v, %v", value, err)
 	}
 }
@@ -109,7 +114,8 @@ func TestMark(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	var d document
 	f, err := Decode("f", []byte("name: x\n\nparts:\n  - size: 3\n  - {share: .5}\n"), &d)
-	if err != nil || d.Name != "x" || len(d.Parts) != 2 || d.Parts[0].Size != 3 || d.Parts[1].Share != .5 {
+	if err != nil || d.Name != "x" || len(d.Parts) != 2 || d.Parts[0].Size != 3 ||
+		d.Parts[1].Share != .5 {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	for path, want := range map[string]string{
@@ -121,7 +127,8 @@ func TestPlaces(t *testing.T) {
 		"parts[2]":       "f: is odd",
 		"a b[":           "f: is odd",
 	} {
-		if err := f.Errorf(path, "is %w", errOdd); err.Error() != strings.Replace(want, "odd", "an odd word", 1) || !errors.Is(err, errOdd) {
+		if err := f.Errorf(path, "is %w", errOdd); err.Error() != strings.Replace(want, "odd",
+			"an odd word", 1) || !errors.Is(err, errOdd) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
@@ -132,7 +139,8 @@ func TestPlaces(t *testing.T) {
 
 // TestEmpty: documents without content make an empty struct.
 func TestEmpty(t *testing.T) {
-	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "%YAML 1.2\n---\n", "---\n---\n...\n"} {
+	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "%YAML 1.2\n---\n",
+		"---\n---\n...\n"} {
 		d := document{Name: "old"}
 		if _, err := Decode("f", []byte(text), &d); err != nil || d.Name != "" {
 			t.Errorf("%q: %+v, %v", text, d, err)
@@ -142,7 +150,8 @@ func TestEmpty(t *testing.T) {
 
 // FuzzDecode: nothing panics, and errors begin with the file.
 func FuzzDecode(f *testing.F) {
-	f.Add("name: x\ncount: 3\nfast: true\nwords: [a, b]\nparts:\n  - {size: 1, share: 0.5}\ninner: {size: 2}\neven: ab\n")
+	f.Add("name: x\ncount: 3\nfast: true\nwords: [a, b]\nparts:\n  - {size: 1, share: " +
+		"0.5}\ninner: {size: 2}\neven: ab\n")
 	f.Add("a: 1\n--- ")
 	f.Add("inner: 3\nparts: [a, {size: x}]\n") // words where mappings are wanted
 	f.Fuzz(func(t *testing.T, text string) {
