@@ -24,11 +24,12 @@ func Example() {
 	_ = layouts.Set[int32](x, 42, 0, 1)
 	v, _ := layouts.At[int32](y, 1, 0)
 	fmt.Println(v)
-	// Output: shape 3x4, strides (4, 1), offset 0 shape 4x3, strides (1, 4), offset 0 contiguous:
-	// false view: shape 4x3, strides (1, 4), offset 0 cannot become shape 12 without a copy: dims 0
-	// and 1 do not merge, since stride 1 is not 3*4 (size and stride of dim 1); reshape copies
-	// where it must, and a contiguous copy has the view shape 4x3, strides (3, 1), offset 0 shares
-	// storage: false 42
+	// Output:
+	// shape 3x4, strides (4, 1), offset 0
+	// shape 4x3, strides (1, 4), offset 0 contiguous: false
+	// view: shape 4x3, strides (1, 4), offset 0 cannot become shape 12 without a copy: dims 0 and 1 do not merge, since stride 1 is not 3*4 (size and stride of dim 1); reshape copies where it must, and a contiguous copy has the view
+	// shape 4x3, strides (3, 1), offset 0 shares storage: false
+	// 42
 }
 
 // TestViewsReadTheSameElements follows random chains of views on a layout and,
@@ -63,8 +64,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 					return old
 				}
 			case 1:
-				start, step := rapid.IntRange(0, n-1).Draw(t, "start"),
-					rapid.IntRange(1, n).Draw(t, "step")
+				start, step := rapid.IntRange(0, n-1).Draw(t, "start"), rapid.IntRange(1, n).Draw(t, "step")
 				after[d] = (n - start + step - 1) / step
 				call = fmt.Sprintf("slice(%d,%d,%d,%d)", d, start, n+9, step)
 				index = func(i []int) []int {
@@ -94,8 +94,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 				after = slices.Delete(after, d, d+1)
 				index = func(i []int) []int { return slices.Insert(i, d, at) }
 			case 6:
-				size, step := rapid.IntRange(1, n).Draw(t, "size"),
-					rapid.IntRange(1, 3).Draw(t, "step")
+				size, step := rapid.IntRange(1, n).Draw(t, "size"), rapid.IntRange(1, 3).Draw(t, "step")
 				call = fmt.Sprintf("unfold(%d,%d,%d)", d, size, step)
 				after[d] = (n-size)/step + 1
 				after = append(after, size)
@@ -122,10 +121,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 				call = fmt.Sprintf("unflatten(%d,-1,2)", d)
 				after[d] = 2
 				after = slices.Insert(after, d, n/2)
-				index = func(i []int) []int {
-					i[d] = 2*i[d] + i[d+1]
-					return slices.Delete(i, d+1, d+2)
-				}
+				index = func(i []int) []int { i[d] = 2*i[d] + i[d+1]; return slices.Delete(i, d+1, d+2) }
 			}
 			if l, err = applied(l, call); err != nil {
 				t.Fatal(err)
@@ -134,8 +130,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 		}
 		if !slices.Equal(l.Shape(), plain.shape) ||
 			!slices.Equal(slices.Collect(l.Offsets()), plain.values) {
-			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()),
-				plain.shape,
+			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()), plain.shape,
 				plain.values)
 		}
 	})

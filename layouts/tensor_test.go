@@ -97,8 +97,9 @@ func Example_broadcast() {
 	fmt.Println(both[0].Strides(), both[1].Strides())
 	_, err := layouts.Broadcast(a, must(layouts.Contiguous(2, 3)))
 	fmt.Println(err)
-	// Output: [3 1] [0 1] broadcast: sizes 4 and 2 of dim -2 (counted from the last) do not match;
-	// equal sizes or 1 would
+	// Output:
+	// [3 1] [0 1]
+	// broadcast: sizes 4 and 2 of dim -2 (counted from the last) do not match; equal sizes or 1 would
 }
 
 func must[T any](v T, err error) T {
@@ -126,15 +127,13 @@ func TestMetadata(t *testing.T) {
 
 	// Uninitialized until the first write, which allocates with its dtype.
 	u := must(layouts.Uninitialized(2, 3))
-	// metadata alone
-	is(second(applied(u, "contiguous()")), u, "shape 2x3, strides (3, 1), offset 0, 0 B")
+	is(second(applied(u, "contiguous()")), u, "shape 2x3, strides (3, 1), offset 0, 0 B") // metadata alone
 	if got := u.String(); !strings.Contains(got, "uninitialized") {
 		t.Error(got)
 	}
 	is(layouts.Set[int64](u, 7, 1, 2), u, "shape 2x3, strides (3, 1), offset 0, 48 B, the last 7")
 
-	// Sizes and strides together; negative strides are filled in. The last reaches beyond the
-	// storage.
+	// Sizes and strides together; negative strides are filled in. The last reaches beyond the storage.
 	x := arange(24, "view(2,3,4)")
 	is(x.SetSizesAndStrides([]int{2, 3, 4}, []int{-1, -1, -1}), x,
 		"shape 2x3x4, strides (12, 4, 1), offset 0, 192 B, the last 23")
@@ -195,8 +194,7 @@ func TestMetadata(t *testing.T) {
 	x = must(layouts.Zeros(layouts.Int64, 0, 1))
 	is(x.ResizeTo(0, -2), x, "shape 0x-2, strides (1, 1), offset 0, 0 B")
 	is(x.Resize(math.MaxInt, 0, -3), x, "shape 0x-3, strides (1, 1), offset 0, 0 B")
-	is(x.SetSizesAndStrides([]int{0, -2}, []int{1, 1}), x,
-		"shape 0x-2, strides (1, 1), offset 0, 0 B")
+	is(x.SetSizesAndStrides([]int{0, -2}, []int{1, 1}), x, "shape 0x-2, strides (1, 1), offset 0, 0 B")
 	is(x.ReshapeInPlace(0, -4), x, "shape 0x-4, strides (1, 1), offset 0, 0 B")
 }
 
@@ -205,8 +203,7 @@ func TestMetadata(t *testing.T) {
 func TestOthersKeepTheirContent(t *testing.T) {
 	changes := map[string]func(x *layouts.Tensor) error{
 		"reserve": func(x *layouts.Tensor) error {
-			if err := x.Reserve(100); err == nil ||
-				!strings.Contains(err.Error(), "other tensors share") {
+			if err := x.Reserve(100); err == nil || !strings.Contains(err.Error(), "other tensors share") {
 				return fmt.Errorf("reserve: %v, want a refusal", err)
 			}
 			return nil
@@ -246,11 +243,9 @@ func TestReadingTogether(t *testing.T) {
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			for _, chain := range []string{"view(24)", "transpose(0,2)", "expand(5,2,3,4)",
-				"unfold(2,2,1)",
+			for _, chain := range []string{"view(24)", "transpose(0,2)", "expand(5,2,3,4)", "unfold(2,2,1)",
 				"diagonal()",
-				"as_strided((2,2),(1,1))", "reshape(6,4)", "flatten(0,1)", "flip(0)",
-				"contiguous()",
+				"as_strided((2,2),(1,1))", "reshape(6,4)", "flatten(0,1)", "flip(0)", "contiguous()",
 				"to(torch.half)", "repeat(2,1,1,1)"} {
 				_ = apply(x, chain).String()
 			}
@@ -324,10 +319,9 @@ func TestErrorsNameTheOperation(t *testing.T) {
 		"the tensor is uninitialized: nothing": second(applied(unwritten, "clone()")),
 		"storage holds int64, not float64": layouts.Set[float64](x, 7, 0,
 			0),
-		"clone: the copy would have negative size -2": second(applied(negative, "clone()")),
-		"flip: the copy would have negative size -2":  second(applied(negative, "flip(0)")),
-		"repeat: count 1 of dim 1 of size -2": second(applied(negative,
-			"repeat(1,1)")),
+		"clone: the copy would have negative size -2":       second(applied(negative, "clone()")),
+		"flip: the copy would have negative size -2":        second(applied(negative, "flip(0)")),
+		"repeat: count 1 of dim 1 of size -2":               second(applied(negative, "repeat(1,1)")),
 		"repeat: count -1 of dim 0 of size 3 gives no size": second(applied(x, "repeat(-1,1)")),
 		"expand to [4611686018427387904 3 4]: shape 4611686018427387904": second(applied(x,
 			"expand(4611686018427387904,3,4)")),
@@ -404,8 +398,7 @@ func TestQuestions(t *testing.T) {
 		}
 	})
 	// 2^40 elements in padded rows, of which strides tell all, in whichever order they are.
-	for _, wide := range []layouts.Layout{must(layouts.New([]int{1 << 20, 1 << 20},
-		[]int{1 << 21, 1},
+	for _, wide := range []layouts.Layout{must(layouts.New([]int{1 << 20, 1 << 20}, []int{1 << 21, 1},
 		0)), must(layouts.New([]int{1 << 20, 1 << 20}, []int{1, 1 << 21}, 0))} {
 		if wide.Overlaps() {
 			t.Errorf("%v is said to overlap", wide)

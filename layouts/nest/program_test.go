@@ -62,13 +62,10 @@ func plainly(nodes []Node, number int, vars []int) (list []execution) {
 				}
 			}
 		case *If:
-			if slices.ContainsFunc(node.When, func(all []Affine) bool {
-				return slices.Min(at(all)) >= 0
-			}) {
+			if slices.ContainsFunc(node.When, func(all []Affine) bool { return slices.Min(at(all)) >= 0 }) {
 				list = append(list, plainly(node.Then, number, vars)...)
 			} else {
-				list = append(list, plainly(node.Else,
-					number+len(Program(node.Then).Operands()), vars)...)
+				list = append(list, plainly(node.Else, number+len(Program(node.Then).Operands()), vars)...)
 			}
 		}
 		number += len(Program{node}.Operands())
@@ -190,8 +187,7 @@ func someBody(t *rapid.T, depth int) []Node {
 			l.Body = someBody(t, depth+1)
 			nodes = append(nodes, l)
 		case kind == 3 && depth > 0:
-			nodes = append(nodes, &If{When: Condition{{function(-3, 3), function(-1, 5)},
-				{function(-6, 0)}},
+			nodes = append(nodes, &If{When: Condition{{function(-3, 3), function(-1, 5)}, {function(-6, 0)}},
 				Then: someBody(t, depth), Else: someBody(t, depth)})
 		default:
 			op := Operand{Width: rapid.IntRange(1, 9).Draw(t, "width"),
@@ -269,8 +265,7 @@ func TestProgramRefused(t *testing.T) {
 	read := Operand{Tensor: "a", Width: 4, Base: 4096}
 	for want, p := range map[string]Program{
 		"loop : 0 first values, 1 ends, step 1 (want at least one of each, and a step)": {&Loop{To: []Affine{affine(3)}, Step: 1}},
-		"loop : 1 first values, 1 ends, step 0 (want at least one of each, and a step)": {loop(
-			affine(0),
+		"loop : 1 first values, 1 ends, step 0 (want at least one of each, and a step)": {loop(affine(0),
 			affine(3), 0, read)},
 		"loop : a function of 1 variables inside of 0 loops": {loop(affine(0, 1), affine(3),
 			1, read)},
@@ -281,11 +276,9 @@ func TestProgramRefused(t *testing.T) {
 			Width: 1, Strides: []int{4}}},
 		"access of a: base 0x8000000000000000 is beyond 2^63": {Operand{Tensor: "a",
 			Width: 1, Base: 1 << 63}},
-		"access of a at 0x1000 with strides [-4] leaves the address space": {loop(affine(0),
-			affine(1026),
+		"access of a at 0x1000 with strides [-4] leaves the address space": {loop(affine(0), affine(1026),
 			1, Operand{Tensor: "a", Width: 4, Base: 4096, Strides: []int{-4}})},
-		"loop : a function of the variables leaves the range of an int": {loop(affine(0),
-			affine(4), 1,
+		"loop : a function of the variables leaves the range of an int": {loop(affine(0), affine(4), 1,
 			loop(affine(0, math.MaxInt), affine(0), 1, read))},
 		"a <nil> is not a node of a program": {nil},
 	} {
@@ -303,21 +296,17 @@ func TestProgramRefused(t *testing.T) {
 func ExampleProgram() {
 	const n = 4000
 	p := Program{
-		&Loop{Name: "i", From: []Affine{Constant(0)}, To: []Affine{Constant(n)}, Step: 1,
-			Body: []Node{
-				&Loop{Name: "j", From: []Affine{{Const: 1, Coef: []int{1}}},
-					To: []Affine{Constant(n), {Const: 10, Coef: []int{1}}}, Step: 2, Body: []Node{
-						&If{When: Condition{{{Const: -5, Coef: []int{0, 1}}}}, Then: []Node{
-							Operand{Tensor: "A", Kind: Read, Width: 4, Base: 1 << 32,
-								Strides: []int{4 * n, 4}},
-						}, Else: []Node{
-							Operand{Tensor: "A", Kind: Write, Width: 4, Base: 1 << 32,
-								Strides: []int{4, -4}},
-						}},
+		&Loop{Name: "i", From: []Affine{Constant(0)}, To: []Affine{Constant(n)}, Step: 1, Body: []Node{
+			&Loop{Name: "j", From: []Affine{{Const: 1, Coef: []int{1}}},
+				To: []Affine{Constant(n), {Const: 10, Coef: []int{1}}}, Step: 2, Body: []Node{
+					&If{When: Condition{{{Const: -5, Coef: []int{0, 1}}}}, Then: []Node{
+						Operand{Tensor: "A", Kind: Read, Width: 4, Base: 1 << 32, Strides: []int{4 * n, 4}},
+					}, Else: []Node{
+						Operand{Tensor: "A", Kind: Write, Width: 4, Base: 1 << 32, Strides: []int{4, -4}},
 					}},
-			}},
-		&Loop{Name: "k", From: []Affine{Constant(9), Constant(5)},
-			To:   []Affine{Constant(0), Constant(2)},
+				}},
+		}},
+		&Loop{Name: "k", From: []Affine{Constant(9), Constant(5)}, To: []Affine{Constant(0), Constant(2)},
 			Step: -1},
 	}
 	fmt.Print(p)
