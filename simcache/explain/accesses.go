@@ -48,7 +48,7 @@ func (r Run) accesses() (all []access) {
 		slices.SortStableFunc(a.reuses, func(a, b simcache.Reuse) int {
 			return cmp.Or(cmp.Compare(b.Misses(), a.Misses()), cmp.Compare(b.Refs, a.Refs))
 		})
-		if a.missed[0] > 0 {
+		if slices.Max(a.missed) > 0 {
 			all = append(all, a)
 		}
 	}
@@ -105,8 +105,9 @@ func (r Run) words(a access) string {
 		}
 		said = append(said, Say("Compulsory misses among these: %d.", missed))
 		lost = slices.DeleteFunc(returns, func(u simcache.Reuse) bool {
-			return u.Since == engine.ThisIteration ||
-				u.Since == engine.ThisLoop && u.Loop == max(len(a.loops), len(a.nest.Trips))-1
+			inner := max(len(a.loops), len(a.nest.Trips)) - 1
+			return u.Misses() == 0 && (u.Since == engine.ThisIteration ||
+				u.Since == engine.ThisLoop && u.Loop == inner)
 		})
 		lost = lost[:min(len(lost), 1)]
 	}
