@@ -35,7 +35,8 @@ func (p *parser) expression() (expression, error) {
 	p.skip(len(torchPrefix.FindString(p.rest)))
 	if name := identifier.FindString(p.rest); !isFactory(name) ||
 		!strings.HasPrefix(strings.TrimSpace(p.rest[len(name):]), "(") {
-		return expression{}, p.unexpected("a function that makes a tensor, such as torch.arange(12) (" +
+		return expression{}, p.unexpected("a function that makes a tensor, such as " +
+			"torch.arange(12) (" +
 			"one of arange, zeros, ones, full, empty, rand, randn, tensor)")
 	}
 	c, err := p.call()

@@ -174,7 +174,8 @@ func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 				// their reuse interval is at most an iteration
 				op, trips := both.nest.Operands[r], both.nest.Trips[1:]
 				op.Strides = op.Strides[1:]
-				kept := p.kept(both.of(1, p.block), touched.Lines(op, trips, p.block), p.room(op, trips))
+				kept := p.kept(both.of(1, p.block), touched.Lines(op, trips, p.block),
+					p.room(op, trips))
 				missed[i] = kept*gone + (1-kept)*missed[i-1]
 			}
 			if i > 0 && i != len(c.levels) {

@@ -40,8 +40,8 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	return walks, nil
 }
 
-// serve takes the measured share of misses for level i: of all its misses if the pass is larger than
-// the level, and else of the lines that the level before misses.
+// serve takes the measured share of misses for level i: of all its misses if the pass is larger
+// than the level, and else of the lines that the level before misses.
 func (m Model) serve(walks []Counted, i int, l simcache.Level) {
 	bytes := 0.0
 	for _, w := range walks {

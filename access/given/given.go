@@ -42,8 +42,8 @@ func Split(define string) (name, value string) {
 }
 
 // Parse reads defines for the text of a file. A macro n would make "int n" invalid C, so -D n=9
-// gives a declared variable its value. A define with a number is a variable's where the text declares one, alone or as a
-// parameter, and a macro everywhere else.
+// gives a declared variable its value. A define with a number is a variable's where the text
+// declares one, alone or as a parameter, and a macro everywhere else.
 func Parse(text []byte, defines []string) (g Defines, err error) {
 	g = Defines{Values: map[string]int{}, Fields: map[string]int{}, Sizes: map[string]string{}}
 	code := string(Blank(text, true))

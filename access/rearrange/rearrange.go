@@ -57,7 +57,8 @@ func Ask(
 	if err != nil {
 		return nil, err
 	}
-	a.Now = *a.priced(explain.Change{Words: "as it is", Program: file.Program, Kept: "kept"}, h, counts)
+	a.Now = *a.priced(explain.Change{Words: "as it is", Program: file.Program,
+		Kept: "kept"}, h, counts)
 	a.Refs = h.Counts().Refs()
 	run := explain.RunOfProgram(h, config, file.Program, file.Source(), counts, 1)
 	t := &tries{Answer: a, config: config, began: began, limit: limit}

@@ -55,8 +55,8 @@ func (s *Session) Only(names map[string]bool) {
 // Expected returns a results file with all that the session could add to a comparison with a
 // baseline: names that both have, in the baseline's units, and names that only the session has. It
 // is from this machine and these caches. If comparing with it finds nothing, the session need not
-// run. Before, it removes from the baseline the benchmarks of the whole suite that the session lacks
-// on purpose, unless that would remove all.
+// run. Before, it removes from the baseline the benchmarks of the whole suite that the session
+// lacks on purpose, unless that would remove all.
 func (s *Session) Expected(baseline *results.Set, whole []access.Comparison) ([]byte, error) {
 	if err := baseline.CheckValues(); err != nil {
 		return nil, err

@@ -181,9 +181,10 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
 	p.order.add(flags, "order", "order", most, field("order", func(s access.Spec) access.Order {
 		return s.Order
 	}))
-	p.kernel.add(flags, "kernel", "kernel", most, field("kernel", func(s access.Spec) access.Kernel {
-		return s.Kernel
-	}))
+	p.kernel.add(flags, "kernel", "kernel", most,
+		field("kernel", func(s access.Spec) access.Kernel {
+			return s.Kernel
+		}))
 }
 
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {

@@ -121,7 +121,8 @@ func width(columns int) int {
 }
 
 // WriteTables writes sentences and tables of text/tabwriter in lines of at most this many columns;
-// 0 means no limit. A word wider than the line, such as a benchmark's name, stays whole for copying.
+// 0 means no limit. A word wider than the line, such as a benchmark's name, stays whole for
+// copying.
 func WriteTables(w io.Writer, text string, columns int) error {
 	_, err := io.WriteString(w, foldLines(text, columns))
 	return err
@@ -265,7 +266,9 @@ func (r Run) levelTable(sets bool) Table {
 	})
 	t.count(true, "references", L.Refs)
 	t.count(true, "misses", L.Misses)
-	t.row(true, "of those that reach it", func(i int) string { return share(missRate(r.Levels[i])) })
+	t.row(true, "of those that reach it", func(i int) string {
+		return share(missRate(r.Levels[i]))
+	})
 	classes, backs := r.Config.Observes("classes"), r.Config.WriteBacks
 	t.count(classes, "  compulsory", func(l L) uint64 { return l.Compulsory })
 	t.count(classes, "  capacity", func(l L) uint64 { return l.Capacity })

@@ -34,7 +34,9 @@ func cuttable(n nest.Nest) int {
 	}
 	written := written(n)
 	for l := range n.Trips {
-		if !slices.ContainsFunc(written, func(op nest.Operand) bool { return !apart(op, n.Trips, l) }) {
+		if !slices.ContainsFunc(written, func(op nest.Operand) bool {
+			return !apart(op, n.Trips, l)
+		}) {
 			return l
 		}
 	}

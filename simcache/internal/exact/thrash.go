@@ -49,8 +49,8 @@ func (l *level) crowdIn(o *operand, iterations, enough int) int {
 	return crowd
 }
 
-// thrashes reports whether thrashing is certain: in any window of consecutive iterations, stays begin
-// for at least as many lines of every set as ways. It tries shorter windows first.
+// thrashes reports whether thrashing is certain: in any window of consecutive iterations, stays
+// begin for at least as many lines of every set as ways. It tries shorter windows first.
 func (l *level) thrashes(refs []operand, iterations int) bool {
 	for some := 64 * l.Lines(); some < iterations; some *= 8 {
 		if l.thrashesIn(refs, some) {
