@@ -207,7 +207,7 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
 	if s.Copy > 0 { // a copy past the caches does not show the time of plain stores
 		l.Stored = max(l.Stored, 2*perLine(s.Copy)-2*l.Line)
-		l.Past = max(l.Past/leastPast, 2*perLine(s.Copy)-l.Line)
+		l.Past = max(0, 2*perLine(s.Copy)-l.Line)
 	}
 	if s.ReadAll > 0 {
 		l.LineAll, l.StoredAll, l.PastAll = perLine(s.ReadAll), 0, 0
@@ -218,10 +218,6 @@ func (l Level) measured(name string, capacity float64, s probe.Speed) Level {
 	}
 	return l
 }
-
-// leastPast divides the generic time of a line stored past the caches into a lower bound, because
-// the copy and the sum are measured at different moments.
-const leastPast = 4
 
 // serving returns the level that serves misses of simulated level i: memory after the last, else
 // the level nearest in size.

@@ -31,7 +31,8 @@ func (m Model) has(part string) bool { return m.Without != part }
 // rules fitted to the other families.
 type Fit struct {
 	Rules    Rules
-	All      FitError // of all machines
+	All      FitError   // of all machines
+	Kinds    []FitError // by kind of pattern, of all machines
 	Machines []FitOf
 }
 

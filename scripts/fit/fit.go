@@ -48,6 +48,11 @@ func fit(d *dataSet) error {
 		}
 		all.Machines = append(all.Machines, of)
 	}
+	for _, name := range d.kinds() {
+		all.Kinds = append(all.Kinds, d.error(name, crossed, func(i int) bool {
+			return kind(d.patterns[i].family) == name
+		}))
+	}
 	text, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
@@ -61,6 +66,11 @@ func fit(d *dataSet) error {
 	if err := outfile.WriteFile(file, append(text, '\n')); err != nil {
 		return err
 	}
+	return writeTable(all)
+}
+
+// writeTable writes the tables into the page, between its marks.
+func writeTable(f cost.Fit) error {
 	page, err := os.ReadFile(pageName)
 	if err != nil {
 		return err
@@ -70,7 +80,7 @@ func fit(d *dataSet) error {
 	if !found {
 		return fmt.Errorf("%s has no %q and %q", pageName, begin, end)
 	}
-	return outfile.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
+	return outfile.WriteFile(pageName, slices.Concat(before, []byte(tableOf(f)), after))
 }
 
 func (d *dataSet) cross(rules cost.Rules) []float64 {
@@ -101,8 +111,8 @@ func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed
 	}
 }
 
-// tableOf returns the page's tables: errors by machine, errors by kind of pattern as ranges over
-// the machines, and the constants. fitted.json has the errors of each family on each machine.
+// tableOf returns the page's tables: errors by machine, errors by kind of pattern over all
+// machines, and the constants. fitted.json has the errors of each family on each machine.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
 	b.WriteString(begin + "| measured | patterns | error | by other machines | rank correlation " +
@@ -113,17 +123,10 @@ func tableOf(f cost.Fit) string {
 			m.All.Patterns, 100*m.All.Median, 100*m.All.Tenth, 100*m.Unseen.Median,
 			100*m.Unseen.Tenth, m.All.Rank)
 	}
-	b.WriteString("\n| patterns | error |\n|:--|:--|\n")
-	for _, k := range kinds(f) {
-		var medians, tenths []float64
-		for _, m := range f.Machines {
-			for _, e := range m.Families {
-				if kind(e.Name) == k {
-					medians, tenths = append(medians, e.Median), append(tenths, e.Tenth)
-				}
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %s, %s |\n", k, percent(medians), percent(tenths))
+	b.WriteString("\n| patterns | error | rank correlation |\n|:--|:--|--:|\n")
+	for _, k := range f.Kinds {
+		fmt.Fprintf(&b, "| %s | %.0f%%, %.0f%% | %.3f |\n", k.Name, 100*k.Median, 100*k.Tenth,
+			k.Rank)
 	}
 	b.WriteString("\nThe constants are")
 	v := reflect.ValueOf(f.Rules)
@@ -138,30 +141,19 @@ func tableOf(f cost.Fit) string {
 	return b.String()
 }
 
-func kinds(f cost.Fit) (all []string) {
-	for _, m := range f.Machines {
-		for _, e := range m.Families {
-			if k := kind(e.Name); !slices.Contains(all, k) {
-				all = append(all, k)
-			}
+func (d *dataSet) families() (all []string) {
+	for _, t := range d.patterns {
+		if !slices.Contains(all, t.family) {
+			all = append(all, t.family)
 		}
 	}
 	return all
 }
 
-// percent formats the range of shares.
-func percent(shares []float64) string {
-	least, most := 100*slices.Min(shares), 100*slices.Max(shares)
-	if fmt.Sprintf("%.0f", least) == fmt.Sprintf("%.0f", most) {
-		return fmt.Sprintf("%.0f%%", most)
-	}
-	return fmt.Sprintf("%.0f-%.0f%%", least, most)
-}
-
-func (d *dataSet) families() (all []string) {
-	for _, t := range d.patterns {
-		if !slices.Contains(all, t.family) {
-			all = append(all, t.family)
+func (d *dataSet) kinds() (all []string) {
+	for _, family := range d.families() {
+		if k := kind(family); !slices.Contains(all, k) {
+			all = append(all, k)
 		}
 	}
 	return all
