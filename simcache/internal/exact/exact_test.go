@@ -164,7 +164,7 @@ func TestIntervals(t *testing.T) {
 // whichever way, and what the levels hold in the end.
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(enginetest.Cases(20000)) {
+	for seed := range uint64(enginetest.Cases(4000)) {
 		d := enginetest.Random(seed, 52)
 		levels := d.ProgramLevels()
 		e, want := New(levels, 1), reference.New(levels)
@@ -201,6 +201,39 @@ func TestEngine(t *testing.T) {
 		}
 		if wrong := enginetest.Contents(levels, e, want); wrong != "" {
 			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
+		}
+	}
+}
+
+// TestCrowd: no iterations in a row touch more lines of one set than crowd says.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(enginetest.Cases(4000)) {
+		d := enginetest.Random(seed, 52)
+		levels, n := tensors(d)
+		l, alone := level{Level: levels[0]}, n.Only(0).Canonical()
+		window := 1 + d(alone.Iterations())
+		if d.One(2) && len(alone.Trips) > 0 { // a whole number of the outermost loop's iterations
+			window = alone.Iterations() / alone.Trips[0] * (1 + d(2))
+		}
+		var blocks []uint64
+		for _, addr := range alone.Accesses() {
+			blocks = append(blocks, addr>>l.Shift)
+		}
+		most := 0
+		for from := 0; from+window <= len(blocks); from += 1 + d(9) {
+			lines := slices.Clone(blocks[from:][:window])
+			slices.Sort(lines)
+			sets := map[uint64]int{}
+			for _, b := range slices.Compact(lines) {
+				sets[b%uint64(l.Sets)]++
+				most = max(most, sets[b%uint64(l.Sets)])
+			}
+		}
+		budget := 1 << 20
+		if got := l.crowd(alone, uint64(window), 1<<20, &budget); got < most {
+			t.Fatalf("seed %d, %v: %d iterations in a row touch %d lines of a set, more than %d",
+				seed, alone, window, most, got)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // A budget bounds the accesses listed to answer one question: a part of the nest's accesses,
 // because looking up all takes longer, with a minimum.
 const (
-	crowdBudget, crowdPart, leastCrowd = 1 << 23, 32, 1 << 12
+	crowdBudget, crowdPart, leastCrowd = 1 << 26, 2, 1 << 12
 	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
 )
 
@@ -285,7 +285,9 @@ func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh f
 //     next.
 //  3. Say that one iteration of the outermost of these loops makes w iterations. Then t iterations
 //     are part of at most (t-2)/w+2 consecutive iterations of it, in either run.
-//  4. The loops up to the outermost of these decide where in a line the iterations begin.
+//  4. Two runs count twice what one run touches. But if all iterations of the second loop count,
+//     two iterations of the outermost loop touch no more, and one run of it has all.
+//  5. The loops up to the outermost of these decide where in a line the iterations begin.
 func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 	inside := uint64(1)
 	at := len(n.Trips)
@@ -295,6 +297,9 @@ func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 			break
 		}
 		inside *= uint64(n.Trips[at])
+	}
+	if at == 1 && t > 1 && (t-2)/inside+2 >= uint64(n.Trips[1]) {
+		at, inside = 0, inside*uint64(n.Trips[1])
 	}
 	trips := append([]int(nil), n.Trips[at:]...)
 	if len(trips) > 0 {
