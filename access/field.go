@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 )
 
 // A FieldError names a field of a Spec or of Options, its value as text, and why it is refused.
@@ -80,11 +81,11 @@ func (s *Spec) Set(field, text string) (err error) {
 	return err
 }
 
-func parseTag(text string) (tag layouts.Tag, err error) {
+func parseTag(text string) (tag blocked.Tag, err error) {
 	if text == "" {
 		return tag, nil
 	}
-	return layouts.ParseTag(text)
+	return blocked.Parse(text)
 }
 
 // Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has

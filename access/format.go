@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -85,7 +86,7 @@ func (s Spec) checkFormats() error {
 	return nil
 }
 
-func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, field string) error {
+func (p *Pattern) addFormat(tensor string, kind nest.Kind, t blocked.Tag, field string) error {
 	b, err := t.Layout(p.Spec.Shape...)
 	if err != nil {
 		return fault(field, t.Written(), err)
@@ -106,7 +107,7 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 			return nil, fault("order", s.Order, err)
 		}
 	}
-	pieces, err := layouts.Pieces(dims, p.formats...)
+	pieces, err := blocked.Pieces(dims, p.formats...)
 	if err != nil {
 		return nil, fault("to", s.To.Written(), err)
 	}

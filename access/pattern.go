@@ -33,6 +33,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -98,7 +99,7 @@ type Spec struct {
 	Dims []int
 	// From is the format of an x that is not contiguous, for a Reorder, a Sum or a Fill. To is the
 	// format of a Reorder's y.
-	From, To layouts.Tag
+	From, To blocked.Tag
 
 	Kernel Kernel // what walks the pattern
 
@@ -121,7 +122,7 @@ type Pattern struct {
 
 	operands []operand
 	fresh    bool               // in order Torch: PyTorch allocates the last operand
-	formats  []layouts.Blocked  // of the operands, if x has a format
+	formats  []blocked.Layout   // of the operands, if x has a format
 	pieces   [][]layouts.Layout // pieces of the formats, walked in order
 	plan     *kernel.Plan       // of a copy by a kernel set
 	block    int                // side of the blocks of a copy in order Torch; 0 for none
