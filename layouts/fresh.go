@@ -146,12 +146,12 @@ func (l Layout) suggested() memoryFormat {
 	return rowMajor
 }
 
-func (s site) reshape(op string, sizes []int) (site, error) {
-	shape, err := inferSize(op, sizes, "the tensor", s.layout.Numel())
+func (s site) reshape(sizes []int) (site, error) {
+	shape, err := inferSize("reshape", sizes, "the tensor", s.layout.Numel())
 	if err != nil {
 		return site{}, err
 	}
-	return s.shaped(op, shape)
+	return s.shaped("reshape", shape)
 }
 
 func (s site) shaped(op string, shape []int) (site, error) {
@@ -168,7 +168,7 @@ func (s site) shaped(op string, shape []int) (site, error) {
 
 func (s site) ravel() (site, error) {
 	if s.layout.IsContiguous() {
-		return s.reshape("ravel", []int{-1})
+		return s.reshape([]int{-1})
 	}
 	return s.copied([]int{s.layout.Numel()}, []int{1},
 		fmt.Errorf("%v is not contiguous", s.layout)), nil

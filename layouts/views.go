@@ -513,26 +513,28 @@ func (l Layout) diagonal(offset, dim1, dim2 int) (Layout, error) {
 	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
 
-// asStrided returns any layout within a storage of length elements. It refuses a negative stride or
-// offset, and an element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
-func asStrided(length int, shape, strides []int, offset int) (Layout, error) {
+// asStrided returns any layout within the storage. It refuses a negative stride or offset, and an
+// element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
+func (s site) asStrided(shape, strides []int, at argument) (site, error) {
+	offset := at.or(s.layout.offset)
 	l, err := derived("as_strided", shape, strides, offset)
 	if err != nil {
-		return Layout{}, err
+		return site{}, err
 	}
-	for d, s := range strides {
-		if s < 0 {
-			return Layout{}, fmt.Errorf("as_strided: stride %d of dim %d is negative", s, d)
+	for d, n := range strides {
+		if n < 0 {
+			return site{}, fmt.Errorf("as_strided: stride %d of dim %d is negative", n, d)
 		}
 	}
 	if offset < 0 {
-		return Layout{}, fmt.Errorf("as_strided: offset %d is negative", offset)
+		return site{}, fmt.Errorf("as_strided: offset %d is negative", offset)
 	}
-	if _, high := l.Extent(); l.Numel() > 0 && high >= length {
-		return Layout{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l,
-			high, length)
+	if _, high := l.Extent(); l.Numel() > 0 && high >= s.storage {
+		return site{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l, high,
+			s.storage)
 	}
-	return l, nil
+	s.layout = l
+	return s, nil
 }
 
 // Broadcast returns the layouts expanded to their common shape. Aligned at the last dim, sizes must
