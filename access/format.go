@@ -40,17 +40,21 @@ func (p *Pattern) inFormats() error {
 		p.operands[i].view = view
 	}
 	p.Elems = view.Numel()
-	if p.pieces, err = p.cut(); err != nil {
+	nests, err := p.cut()
+	if err != nil {
 		return err
 	}
-	regions := p.pieces
 	if s.Op == Reorder {
 		for _, l := range p.formats[1].Padding() {
-			regions = append(regions, []layouts.Layout{l})
+			padding := []layouts.Layout{l}
+			n, err := p.nest(padding)
+			if err != nil {
+				return err
+			}
+			p.pieces, nests = append(p.pieces, padding), append(nests, n)
 		}
-		p.pieces = regions
 	}
-	return p.lower(regions, s.DType.Size())
+	return p.lower(nests)
 }
 
 func (s Spec) checkFormats() error {
@@ -96,36 +100,31 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t blocked.Tag, field 
 	return p.add(tensor, kind, store, store)
 }
 
-// cut splits the tensors into pieces: views of one shape, one per tensor, with dims in walking
-// order.
-func (p *Pattern) cut() ([][]layouts.Layout, error) {
+// cut splits the tensors into pieces, views of one shape, one per tensor. It returns their nests.
+func (p *Pattern) cut() (nests []nest.Nest, err error) {
 	s := p.Spec
-	dims, asIs := nest.UpTo(len(s.Shape)), s.Order == asFrom || s.Order == asTo
-	if !asIs {
-		var err error
+	dims, by := nest.UpTo(len(s.Shape)), slices.Index([]Order{asFrom, asTo}, s.Order)
+	if by < 0 {
 		if dims, err = s.Order.of(len(s.Shape)); err != nil {
 			return nil, fault("order", s.Order, err)
 		}
 	}
-	pieces, err := blocked.Pieces(dims, p.formats...)
-	if err != nil {
+	if p.pieces, err = blocked.Pieces(dims, p.formats...); err != nil {
 		return nil, fault("to", s.To.Written(), err)
 	}
-	if !asIs {
-		return pieces, nil
-	}
-	for i, piece := range pieces {
-		by := piece[0]
-		if s.Order == asTo {
-			by = piece[1]
-		}
-		dims := nest.UpTo(by.Rank())
-		slices.SortStableFunc(dims, func(a, b int) int {
-			return cmp.Compare(by.Stride(b), by.Stride(a))
-		})
-		if pieces[i], err = permuted(piece, dims); err != nil {
+	for _, piece := range p.pieces {
+		n, err := p.nest(piece)
+		if err != nil {
 			return nil, err
 		}
+		if by >= 0 {
+			strides, loops := n.Operands[by].Strides, nest.UpTo(len(n.Trips))
+			slices.SortStableFunc(loops, func(a, b int) int {
+				return cmp.Compare(strides[b], strides[a])
+			})
+			n = n.Permute(loops...)
+		}
+		nests = append(nests, n)
 	}
-	return pieces, nil
+	return nests, nil
 }
