@@ -36,17 +36,17 @@ func (p *Pattern) ring() error {
 	case s.Order != Row:
 		return fault("order", s.Order, errors.New("a chase has a random order"))
 	case s.Tile != nil:
-		return fault("tile", layouts.FormatShape(s.Tile),
+		return fault("tile", s.Tile,
 			errors.New("a chase has a random order"))
 	case s.Width != 0 && s.Width != s.DType.Size():
 		return fault("width", s.Width, errors.New("a chase reads one element at a time"))
 	case s.Kernel != Scalar:
 		return fault("kernel", s.Kernel, fmt.Errorf("only %v chases", Scalar))
 	case p.Memory/s.DType.Size() > math.MaxUint32:
-		return fault("shape", layouts.FormatShape(s.Shape),
+		return fault("shape", s.Shape,
 			errors.New("a chase reaches over at most 32 GiB"))
 	case p.Elems > maxRing:
-		return fault("shape", layouts.FormatShape(s.Shape),
+		return fault("shape", s.Shape,
 			fmt.Errorf("a chase goes round at most %d elements (a view may take one of each "+
 				"line: view(-1,8).select(1,0))", maxRing))
 	case view.Overlaps():

@@ -30,8 +30,10 @@ func fault(field string, value any, err error) error {
 		return nil
 	}
 	text := fmt.Sprint(value)
-	if field == "view" || field == "order" {
-		text = fmt.Sprintf("%q", text)
+	if shape, is := value.([]int); is {
+		text = layouts.FormatShape(shape)
+	} else if field == "view" || field == "order" {
+		text = strconv.Quote(text)
 	}
 	return &FieldError{field, text, err}
 }
@@ -91,23 +93,20 @@ func parseTag(text string) (tag blocked.Tag, err error) {
 // Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has
 // a family and key=value pairs, the kernel last. Names never change.
 func (s Spec) Name() string {
-	order := s.Order
-	var b strings.Builder
 	if len(s.Operands) > 0 {
 		return s.operandsName()
 	}
-	if s.Op == Chase {
-		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Reorder {
+	var b strings.Builder
+	ordered := s.Order != Row
+	switch s.Op {
+	case Chase:
+		b.WriteString("Latency/op=chase")
+	case Reorder:
 		fmt.Fprintf(&b, "Reorder/from=%v/to=%v", s.From, s.To)
-		if order != Row {
-			fmt.Fprintf(&b, "/order=%v", order)
-		}
-		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Add {
-		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s",
-			layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Copy {
+	case Add:
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s", layouts.FormatShape(s.With))
+		ordered = true
+	case Copy:
 		layout := "contiguous"
 		if !s.View.Empty() {
 			layout = "view"
@@ -115,14 +114,14 @@ func (s Spec) Name() string {
 			layout = "padded"
 		}
 		fmt.Fprintf(&b, "Copy/layout=%s", layout)
-		if order != Row {
-			fmt.Fprintf(&b, "/order=%v", order)
-		}
-		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else {
-		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order,
-			layouts.FormatShape(s.Shape), s.DType)
+	default:
+		fmt.Fprintf(&b, "Traverse/op=%s", s.Op)
+		ordered = true
 	}
+	if ordered {
+		fmt.Fprintf(&b, "/order=%v", s.Order)
+	}
+	fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	if s.Pad != 0 {
 		fmt.Fprintf(&b, "/pad=%d", s.Pad)
 	}

@@ -20,7 +20,7 @@ func (p *Pattern) inFormats() error {
 	if err := s.checkFormats(); err != nil {
 		return err
 	}
-	shape, kind := layouts.FormatShape(s.Shape), nest.Read
+	kind := nest.Read
 	if s.Op == Fill {
 		kind = nest.Write
 	}
@@ -34,7 +34,7 @@ func (p *Pattern) inFormats() error {
 	}
 	view, err := layouts.Contiguous(s.Shape...)
 	if err != nil {
-		return fault("shape", shape, err)
+		return fault("shape", s.Shape, err)
 	}
 	for i := range p.operands {
 		p.operands[i].view = view
@@ -77,7 +77,7 @@ func (s Spec) checkFormats() error {
 	case !s.View.Empty():
 		return fault("view", s.View, errors.New("a tensor in a format has no views"))
 	case s.Tile != nil:
-		return fault("tile", layouts.FormatShape(s.Tile),
+		return fault("tile", s.Tile,
 			errors.New("the blocks of a format are its tiles (the orders from and to walk them)"))
 	case s.Width != 0 && s.Width != s.DType.Size():
 		return fault("width", s.Width, errors.New("a tensor in a format is walked by elements"))

@@ -269,11 +269,11 @@ func (p *Pattern) place() error {
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
-			return fault("with", layouts.FormatShape(s.With), err)
+			return fault("with", s.With, err)
 		}
 		both, err := layouts.Broadcast(view, with)
 		if err != nil {
-			return fault("with", layouts.FormatShape(s.With), err)
+			return fault("with", s.With, err)
 		}
 		if err := errors.Join(p.add("x", nest.Read, store, both[0]),
 			p.add("y", nest.Read, with, both[1])); err != nil {
@@ -295,7 +295,7 @@ func (p *Pattern) place() error {
 // stored returns the storage of x with padding, and x as a view of it.
 func (s Spec) stored() (store, x layouts.Layout, err error) {
 	if store, err = layouts.Contiguous(s.Shape...); err != nil {
-		return store, x, fault("shape", layouts.FormatShape(s.Shape), err)
+		return store, x, fault("shape", s.Shape, err)
 	}
 	last := len(s.Shape) - 1
 	switch {
@@ -341,7 +341,7 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
-		return fault("shape", layouts.FormatShape(store.Shape()),
+		return fault("shape", store.Shape(),
 			fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
 	}
 	return nil

@@ -14,13 +14,13 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		return nil, nil
 	}
 	if len(tile) != view.Rank() {
-		return nil, fault("tile", layouts.FormatShape(tile),
+		return nil, fault("tile", tile,
 			fmt.Errorf("%d sizes for the %d dims of the view (%v)", len(tile), view.Rank(), view))
 	}
 	cut, edges := slices.Clone(tile), 0
 	for d, t := range tile {
 		if t <= 0 {
-			return nil, fault("tile", layouts.FormatShape(tile),
+			return nil, fault("tile", tile,
 				fmt.Errorf("size %d of dim %d is not positive", t, d))
 		}
 		cut[d] = max(min(t, view.Size(d)), 1)
@@ -29,7 +29,7 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		}
 	}
 	if edges > maxEdges {
-		return nil, fault("tile", layouts.FormatShape(tile),
+		return nil, fault("tile", tile,
 			fmt.Errorf("it leaves a remainder in %d dims, so that the view falls into 2^%d parts "+
 				"(want at most %d dims that are not multiples of their tile)",
 				edges, edges, maxEdges))

@@ -48,7 +48,7 @@ type torchWalk struct {
 func (p *Pattern) lowerTorch() error {
 	switch s := p.Spec; {
 	case s.Tile != nil:
-		return fault("tile", layouts.FormatShape(s.Tile),
+		return fault("tile", s.Tile,
 			errors.New("order torch has none but its own"))
 	case s.Width != 0 && s.Width != s.DType.Size():
 		return fault("width", s.Width, errors.New("order torch is walked element by element"))
