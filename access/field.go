@@ -38,6 +38,23 @@ func fault(field string, value any, err error) error {
 	return &FieldError{field, text, err}
 }
 
+// without refuses those of the fields that are not as in the zero Spec, for a reason.
+func (s Spec) without(why string, fields ...string) error {
+	for _, f := range []struct {
+		name  string
+		given bool
+		value any
+	}{{"order", s.Order != Row, s.Order}, {"pad", s.Pad != 0, s.Pad},
+		{"view", !s.View.Empty(), s.View}, {"tile", s.Tile != nil, s.Tile},
+		{"width", s.Width != 0 && s.Width != s.DType.Size(), s.Width},
+		{"kernel", s.Kernel != Scalar, s.Kernel}} {
+		if f.given && slices.Contains(fields, f.name) {
+			return fault(f.name, f.value, errors.New(why))
+		}
+	}
+	return nil
+}
+
 // Set sets a field by its name and its text in files: shape, pad, dtype, with, view, order, tile,
 // op, from, to or kernel. The text of a tile, a view or a format may be "none". The error is a
 // *FieldError.

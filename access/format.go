@@ -72,22 +72,14 @@ func (s Spec) checkFormats() error {
 		return fault("from", s.From.Written(),
 			fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)",
 				s.Op))
-	case s.Pad != 0:
-		return fault("pad", s.Pad, errors.New("a format says itself how far its rows are apart"))
-	case !s.View.Empty():
-		return fault("view", s.View, errors.New("a tensor in a format has no views"))
-	case s.Tile != nil:
-		return fault("tile", s.Tile,
-			errors.New("the blocks of a format are its tiles (the orders from and to walk them)"))
-	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault("width", s.Width, errors.New("a tensor in a format is walked by elements"))
 	case s.Order == Torch:
 		return fault("order", s.Order, errors.New("PyTorch's loops walk no tensor in a format"))
 	case s.Order == asTo && s.Op != Reorder:
 		return fault("order", s.Order, fmt.Errorf(
 			"a %v writes no tensor of another format (from is as x lies)", s.Op))
 	}
-	return nil
+	return s.without("a tensor in a format has no views, pads or tiles, and is walked by elements "+
+		"(orders from and to walk its blocks)", "pad", "view", "tile", "width")
 }
 
 func (p *Pattern) addFormat(tensor string, kind nest.Kind, t blocked.Tag, field string) error {

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,15 +45,11 @@ type torchWalk struct {
 }
 
 func (p *Pattern) lowerTorch() error {
-	switch s := p.Spec; {
-	case s.Tile != nil:
-		return fault("tile", s.Tile,
-			errors.New("order torch has none but its own"))
-	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault("width", s.Width, errors.New("order torch is walked element by element"))
-	case s.Kernel != Scalar:
-		return fault("kernel", s.Kernel, errors.New("order torch goes with scalar"))
-	case p.Elems == 0:
+	if err := p.Spec.without("order torch has no tiles, goes element by element, and wants scalar",
+		"tile", "width", "kernel"); err != nil {
+		return err
+	}
+	if p.Elems == 0 {
 		p.Nests = []nest.Nest{{Trips: []int{0}}}
 		for _, op := range p.operands {
 			p.Nests[0].Operands = append(p.Nests[0].Operands,

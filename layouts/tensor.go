@@ -163,10 +163,7 @@ func (t *Tensor) readable() error {
 
 // At returns the element at index; negative entries count from the end.
 func At[T Element](t *Tensor, index ...int) (T, error) {
-	if err := t.readable(); err != nil {
-		return *new(T), err
-	}
-	all, err := data[T](t.storage)
+	all, err := data[T](t)
 	if err != nil {
 		return *new(T), err
 	}
@@ -206,10 +203,7 @@ func (t *Tensor) Address(index ...int) (uintptr, error) {
 
 // Values returns all elements in row-major order of the indices.
 func Values[T Element](t *Tensor) ([]T, error) {
-	if err := t.readable(); err != nil {
-		return nil, err
-	}
-	all, err := data[T](t.storage)
+	all, err := data[T](t)
 	if err != nil {
 		return nil, err
 	}

@@ -258,11 +258,16 @@ func (l Layout) View(sizes ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
+	return l.viewed("view", shape)
+}
+
+// viewed is View for the view that op makes.
+func (l Layout) viewed(op string, shape []int) (Layout, error) {
 	strides, err := l.viewStrides(shape)
 	if err != nil {
-		return Layout{}, fmt.Errorf("view: %w", err)
+		return Layout{}, fmt.Errorf("%s: %w", op, err)
 	}
-	return derived("view", shape, strides, l.offset)
+	return derived(op, shape, strides, l.offset)
 }
 
 // inferSize replaces one -1 by the rest of numel (ATen/InferSize.h).
@@ -328,7 +333,11 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 			next--
 		}
 		if filled != chunk {
-			return nil, l.cannotMerge(d, shape)
+			inner := d
+			for l.shape[inner] == 1 {
+				inner++
+			}
+			return nil, &noViewError{l, shape, d - 1, inner}
 		}
 		if d > 0 {
 			base, chunk = l.strides[d-1], 1
@@ -356,36 +365,6 @@ func (e *noViewError) Error() string {
 		l.strides[e.Inner], e.Inner)
 }
 
-func (l Layout) cannotMerge(d int, shape []int) error {
-	inner := d
-	for l.shape[inner] == 1 {
-		inner++
-	}
-	return &noViewError{l, shape, d - 1, inner}
-}
-
-func (l Layout) flattened(start, end int) (a, b int, err error) {
-	at, err := l.dims("flatten", false, start, end)
-	if err == nil && at[0] > at[1] {
-		err = fmt.Errorf("flatten: start dim %d comes after end dim %d", at[0], at[1])
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	return at[0], at[1], nil
-}
-
-func (l Layout) merged(a, b int) []int {
-	if l.Rank() == 0 {
-		return []int{1}
-	}
-	size := 1
-	for _, n := range l.shape[a : b+1] {
-		size *= n
-	}
-	return slices.Concat(l.shape[:a], []int{size}, l.shape[b+1:])
-}
-
 // unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
 // inferred. It strip-mines a walk.
 func (l Layout) unflatten(dim int, sizes ...int) (Layout, error) {
@@ -400,12 +379,7 @@ func (l Layout) unflatten(dim int, sizes ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	shape := slices.Concat(l.shape[:d], parts, l.shape[d+1:])
-	strides, err := l.viewStrides(shape)
-	if err != nil {
-		return Layout{}, fmt.Errorf("unflatten: %w", err)
-	}
-	return derived("unflatten", shape, strides, l.offset)
+	return l.viewed("unflatten", slices.Concat(l.shape[:d], parts, l.shape[d+1:]))
 }
 
 // unsqueeze inserts a dim of size 1 before dim, or at the end (ATen/native/TensorShape.cpp,
