@@ -262,9 +262,7 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	for range times {
 		for i := range p.Steps {
 			s := &p.Steps[i]
-			each(s.Loops[:len(s.Loops)-s.in], s.To, s.From, func(to, from int) {
-				s.run(s, dst, src, to, from)
-			})
+			s.walk(s.Loops[:len(s.Loops)-s.in], dst, src, s.To, s.From)
 		}
 	}
 }
@@ -272,6 +270,18 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 func (p *Plan) oneRun() bool {
 	return len(p.Steps) == 1 && p.Steps[0].rows && len(p.Steps[0].Loops) == 2 &&
 		p.Steps[0].Loops[0].N == 1
+}
+
+func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
+	if len(loops) == 0 {
+		s.run(s, dst, src, to, from)
+		return
+	}
+	for range loops[0].N {
+		s.walk(loops[1:], dst, src, to, from)
+		to += loops[0].To
+		from += loops[0].From
+	}
 }
 
 // each calls f with the place of each iteration of the loops, from a first place.
