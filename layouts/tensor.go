@@ -141,11 +141,8 @@ func (t *Tensor) scalars() (all []scalar) {
 	return all
 }
 
-// reinterpreted drops the bytes after the last whole element.
+// reinterpreted drops the bytes of a readable tensor after the last whole element.
 func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
-	if err := t.readable(); err != nil {
-		return nil, err
-	}
 	whole := len(t.storage.mem) / s.dtype.Size() * s.dtype.Size()
 	storage, err := storageOver(s.dtype, t.storage.mem[:whole])
 	if err != nil {
