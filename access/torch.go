@@ -45,8 +45,8 @@ type torchWalk struct {
 }
 
 func (p *Pattern) lowerTorch() error {
-	if err := p.Spec.without("order torch has no tiles, goes element by element, and wants scalar",
-		"tile", "width", "kernel"); err != nil {
+	if err := p.Spec.without("order torch has no tiles but its own, goes element by element, and "+
+		"wants scalar", "tile", "width", "kernel"); err != nil {
 		return err
 	}
 	if p.Elems == 0 {
