@@ -678,7 +678,7 @@ func TestMeasureRefusals(t *testing.T) {
 	sum := pattern(t, specOf("sum 64x64 int32"))
 	large := pattern(t, specOf("sum 1048576x2097152 int32"))
 	if err := first(Options{Count: 1, MaxMemory: 24 << 30}, sum, large); err == nil ||
-		err.Error() != "the tensors need 8192.0 GiB of memory, this machine has 24.0 GiB available" {
+		err.Error() != "the tensors need 8 TiB of memory, this machine has 24 GiB available" {
 		t.Errorf("8 TiB: %v", err)
 	}
 	for want, p := range map[string]Pattern{

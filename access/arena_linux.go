@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // mapArena maps size bytes on the given NUMA nodes, or on any if nodes is nil. The memory starts at
@@ -78,9 +80,9 @@ func mapError(size int, pages Pages, err error) error {
 	if pages == PagesHuge && errors.Is(err, unix.ENOMEM) {
 		return fault("pages", pages, fmt.Errorf(
 			"%s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB",
-			gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20))
+			simcache.Bytes((size+hugePage-1)/hugePage*hugePage), hugePage>>20))
 	}
-	return fault("pages", pages, fmt.Errorf("mapping %s: %w", gib(size), err))
+	return fault("pages", pages, fmt.Errorf("mapping %s: %w", simcache.Bytes(size), err))
 }
 
 // hugeBytes returns the bytes of written memory that lie in huge pages. Without /proc, as in a

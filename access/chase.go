@@ -29,24 +29,18 @@ const maxRing = 1 << 24
 // cyclic permutation", 1986). The offsets are in elements from Origin.
 func (p *Pattern) ring() error {
 	s, view := p.Spec, p.operands[0].view
+	if err := s.without("only scalar chases, one element at a time, in a random order",
+		"order", "tile", "width", "kernel"); err != nil {
+		return err
+	}
 	switch {
 	case s.DType != layouts.Int64:
 		return fault("dtype", s.DType, errors.New(
 			"a chase reads addresses, which are of int64: want int64"))
-	case s.Order != Row:
-		return fault("order", s.Order, errors.New("a chase has a random order"))
-	case s.Tile != nil:
-		return fault("tile", layouts.FormatShape(s.Tile),
-			errors.New("a chase has a random order"))
-	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault("width", s.Width, errors.New("a chase reads one element at a time"))
-	case s.Kernel != Scalar:
-		return fault("kernel", s.Kernel, fmt.Errorf("only %v chases", Scalar))
 	case p.Memory/s.DType.Size() > math.MaxUint32:
-		return fault("shape", layouts.FormatShape(s.Shape),
-			errors.New("a chase reaches over at most 32 GiB"))
+		return fault("shape", s.Shape, errors.New("a chase reaches over at most 32 GiB"))
 	case p.Elems > maxRing:
-		return fault("shape", layouts.FormatShape(s.Shape),
+		return fault("shape", s.Shape,
 			fmt.Errorf("a chase goes round at most %d elements (a view may take one of each "+
 				"line: view(-1,8).select(1,0))", maxRing))
 	case view.Overlaps():

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 )
 
 // A FieldError names a field of a Spec or of Options, its value as text, and why it is refused.
@@ -29,10 +30,29 @@ func fault(field string, value any, err error) error {
 		return nil
 	}
 	text := fmt.Sprint(value)
-	if field == "view" || field == "order" {
-		text = fmt.Sprintf("%q", text)
+	if shape, is := value.([]int); is {
+		text = layouts.FormatShape(shape)
+	} else if field == "view" || field == "order" {
+		text = strconv.Quote(text)
 	}
 	return &FieldError{field, text, err}
+}
+
+// without refuses those of the fields that are not as in the zero Spec, for a reason.
+func (s Spec) without(why string, fields ...string) error {
+	for _, f := range []struct {
+		name  string
+		given bool
+		value any
+	}{{"order", s.Order != Row, s.Order}, {"pad", s.Pad != 0, s.Pad},
+		{"view", !s.View.Empty(), s.View}, {"tile", s.Tile != nil, s.Tile},
+		{"width", s.Width != 0 && s.Width != s.DType.Size(), s.Width},
+		{"kernel", s.Kernel != Scalar, s.Kernel}} {
+		if f.given && slices.Contains(fields, f.name) {
+			return fault(f.name, f.value, errors.New(why))
+		}
+	}
+	return nil
 }
 
 // Set sets a field by its name and its text in files: shape, pad, dtype, with, view, order, tile,
@@ -80,33 +100,30 @@ func (s *Spec) Set(field, text string) (err error) {
 	return err
 }
 
-func parseTag(text string) (tag layouts.Tag, err error) {
+func parseTag(text string) (tag blocked.Tag, err error) {
 	if text == "" {
 		return tag, nil
 	}
-	return layouts.ParseTag(text)
+	return blocked.Parse(text)
 }
 
 // Name returns the benchmark name of a spec that is in no suite, without the word Benchmark. It has
 // a family and key=value pairs, the kernel last. Names never change.
 func (s Spec) Name() string {
-	order := s.Order
-	var b strings.Builder
 	if len(s.Operands) > 0 {
 		return s.operandsName()
 	}
-	if s.Op == Chase {
-		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Reorder {
+	var b strings.Builder
+	ordered := s.Order != Row
+	switch s.Op {
+	case Chase:
+		b.WriteString("Latency/op=chase")
+	case Reorder:
 		fmt.Fprintf(&b, "Reorder/from=%v/to=%v", s.From, s.To)
-		if order != Row {
-			fmt.Fprintf(&b, "/order=%v", order)
-		}
-		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Add {
-		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s",
-			layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
-	} else if s.Op == Copy {
+	case Add:
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s", layouts.FormatShape(s.With))
+		ordered = true
+	case Copy:
 		layout := "contiguous"
 		if !s.View.Empty() {
 			layout = "view"
@@ -114,14 +131,14 @@ func (s Spec) Name() string {
 			layout = "padded"
 		}
 		fmt.Fprintf(&b, "Copy/layout=%s", layout)
-		if order != Row {
-			fmt.Fprintf(&b, "/order=%v", order)
-		}
-		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
-	} else {
-		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order,
-			layouts.FormatShape(s.Shape), s.DType)
+	default:
+		fmt.Fprintf(&b, "Traverse/op=%s", s.Op)
+		ordered = true
 	}
+	if ordered {
+		fmt.Fprintf(&b, "/order=%v", s.Order)
+	}
+	fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	if s.Pad != 0 {
 		fmt.Fprintf(&b, "/pad=%d", s.Pad)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -19,7 +20,7 @@ func (p *Pattern) inFormats() error {
 	if err := s.checkFormats(); err != nil {
 		return err
 	}
-	shape, kind := layouts.FormatShape(s.Shape), nest.Read
+	kind := nest.Read
 	if s.Op == Fill {
 		kind = nest.Write
 	}
@@ -33,23 +34,27 @@ func (p *Pattern) inFormats() error {
 	}
 	view, err := layouts.Contiguous(s.Shape...)
 	if err != nil {
-		return fault("shape", shape, err)
+		return fault("shape", s.Shape, err)
 	}
 	for i := range p.operands {
 		p.operands[i].view = view
 	}
 	p.Elems = view.Numel()
-	if p.pieces, err = p.cut(); err != nil {
+	nests, err := p.cut()
+	if err != nil {
 		return err
 	}
-	regions := p.pieces
 	if s.Op == Reorder {
 		for _, l := range p.formats[1].Padding() {
-			regions = append(regions, []layouts.Layout{l})
+			padding := []layouts.Layout{l}
+			n, err := p.nest(padding)
+			if err != nil {
+				return err
+			}
+			p.pieces, nests = append(p.pieces, padding), append(nests, n)
 		}
-		p.pieces = regions
 	}
-	return p.lower(regions, s.DType.Size())
+	return p.lower(nests)
 }
 
 func (s Spec) checkFormats() error {
@@ -67,25 +72,17 @@ func (s Spec) checkFormats() error {
 		return fault("from", s.From.Written(),
 			fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)",
 				s.Op))
-	case s.Pad != 0:
-		return fault("pad", s.Pad, errors.New("a format says itself how far its rows are apart"))
-	case !s.View.Empty():
-		return fault("view", s.View, errors.New("a tensor in a format has no views"))
-	case s.Tile != nil:
-		return fault("tile", layouts.FormatShape(s.Tile),
-			errors.New("the blocks of a format are its tiles (the orders from and to walk them)"))
-	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault("width", s.Width, errors.New("a tensor in a format is walked by elements"))
 	case s.Order == Torch:
 		return fault("order", s.Order, errors.New("PyTorch's loops walk no tensor in a format"))
 	case s.Order == asTo && s.Op != Reorder:
 		return fault("order", s.Order, fmt.Errorf(
 			"a %v writes no tensor of another format (from is as x lies)", s.Op))
 	}
-	return nil
+	return s.without("a tensor in a format has no views, pads or tiles, and is walked by elements "+
+		"(orders from and to walk its blocks)", "pad", "view", "tile", "width")
 }
 
-func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, field string) error {
+func (p *Pattern) addFormat(tensor string, kind nest.Kind, t blocked.Tag, field string) error {
 	b, err := t.Layout(p.Spec.Shape...)
 	if err != nil {
 		return fault(field, t.Written(), err)
@@ -95,36 +92,31 @@ func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, field 
 	return p.add(tensor, kind, store, store)
 }
 
-// cut splits the tensors into pieces: views of one shape, one per tensor, with dims in walking
-// order.
-func (p *Pattern) cut() ([][]layouts.Layout, error) {
+// cut splits the tensors into pieces, views of one shape, one per tensor. It returns their nests.
+func (p *Pattern) cut() (nests []nest.Nest, err error) {
 	s := p.Spec
-	dims, asIs := nest.UpTo(len(s.Shape)), s.Order == asFrom || s.Order == asTo
-	if !asIs {
-		var err error
+	dims, by := nest.UpTo(len(s.Shape)), slices.Index([]Order{asFrom, asTo}, s.Order)
+	if by < 0 {
 		if dims, err = s.Order.of(len(s.Shape)); err != nil {
 			return nil, fault("order", s.Order, err)
 		}
 	}
-	pieces, err := layouts.Pieces(dims, p.formats...)
-	if err != nil {
+	if p.pieces, err = blocked.Pieces(dims, p.formats...); err != nil {
 		return nil, fault("to", s.To.Written(), err)
 	}
-	if !asIs {
-		return pieces, nil
-	}
-	for i, piece := range pieces {
-		by := piece[0]
-		if s.Order == asTo {
-			by = piece[1]
-		}
-		dims := nest.UpTo(by.Rank())
-		slices.SortStableFunc(dims, func(a, b int) int {
-			return cmp.Compare(by.Stride(b), by.Stride(a))
-		})
-		if pieces[i], err = permuted(piece, dims); err != nil {
+	for _, piece := range p.pieces {
+		n, err := p.nest(piece)
+		if err != nil {
 			return nil, err
 		}
+		if by >= 0 {
+			strides, loops := n.Operands[by].Strides, nest.UpTo(len(n.Trips))
+			slices.SortStableFunc(loops, func(a, b int) int {
+				return cmp.Compare(strides[b], strides[a])
+			})
+			n = n.Permute(loops...)
+		}
+		nests = append(nests, n)
 	}
-	return pieces, nil
+	return nests, nil
 }

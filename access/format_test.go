@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // TestReordersTouchWhatTheyShould: the nests of a reorder read each element once,
 // write it where the other format has it, and write all of the padding once.
 func TestReordersTouchWhatTheyShould(t *testing.T) {
-	tags := []layouts.Tag{tag("abc"), tag("cab"), tag("aBc4b"), tag("ABc2b4a2b"), tag("CBa16c8b"),
+	tags := []blocked.Tag{tag("abc"), tag("cab"), tag("aBc4b"), tag("ABc2b4a2b"), tag("CBa16c8b"),
 		tag("Abc8a")}
 	orders := []Order{Row, Col, asFrom, asTo, order("2,0,1"), order("-1,0,1")}
 	padded, parts := 0, 0

@@ -46,23 +46,23 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	}
 	switch p.Spec.DType {
 	case layouts.Bool, layouts.Uint8: // walks treat a bool as a byte
-		return bindReal[uint8, int64](p, mem)
+		return bind(p, mem, realKernels[uint8, int64]())
 	case layouts.Int8:
-		return bindReal[int8, int64](p, mem)
+		return bind(p, mem, realKernels[int8, int64]())
 	case layouts.Int16:
-		return bindReal[int16, int64](p, mem)
+		return bind(p, mem, realKernels[int16, int64]())
 	case layouts.Int32:
-		return bindNumber[int32, int64](p, mem)
+		return bind(p, mem, numberKernels[int32, int64]())
 	case layouts.Int64:
-		return bindReal[int64, int64](p, mem)
+		return bind(p, mem, realKernels[int64, int64]())
 	case layouts.Float32:
-		return bindNumber[float32, float64](p, mem)
+		return bind(p, mem, numberKernels[float32, float64]())
 	case layouts.Float64:
-		return bindNumber[float64, float64](p, mem)
+		return bind(p, mem, numberKernels[float64, float64]())
 	case layouts.Complex64:
-		return bindComplex64(p, mem)
+		return bind(p, mem, complex64Kernels())
 	case layouts.Complex128:
-		return bindComplex128(p, mem)
+		return bind(p, mem, complex128Kernels())
 	case layouts.Float16:
 		return bind(p, mem, narrowKernels(layouts.HalfOf, sumHalf, addHalf))
 	case layouts.BFloat16:
@@ -85,103 +85,62 @@ func (s Spec) computable() error {
 // kernels are the native loops for one element type.
 type kernels[T layouts.Element] struct {
 	of   func(int) T // of a small whole number
-	sum  func(mem []T, nests []elementNest) float64
+	sum  func(mem []T, b *block) float64
 	fill func(mem []T, b *block, value T) // nil for fillBlock
 	copy func(mem []T, b *block)          // nil for copyBlock
-	zero func(mem []T, b *block)          // nil for fillBlock
+	zero func(mem []T, b *block)          // nil for fill
 	add  func(mem []T, b *block)
-	// vector makes the passes of a Sum or Fill with a set of package kernel.
-	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
+	// vectorSum and vectorFill, or nil
+	sums  func(set *kernel.Set, mem []T, nests []elementNest) func(passes int) float64
+	fills func(set *kernel.Set, mem []T, nests []elementNest, value T) func(passes int) float64
 }
 
-// bindReal sums elements of type T in A.
-func bindReal[T realNumber, A int64 | float64](p Pattern, mem arena) (runner, error) {
-	return bind(p, mem, realKernels[T, A]())
-}
-
+// realKernels sum elements of type T in A.
 func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 	return kernels[T]{
-		of: func(i int) T { return T(i) },
-		sum: func(mem []T, nests []elementNest) float64 {
-			var sum A
-			for _, n := range nests {
-				n.blocks(func() { sum += sumBlock[T, A](mem, &n) })
-			}
-			return float64(sum)
-		},
-		add: addBlock[T],
-		vector: func(set *kernel.Set, _ Op, data []T,
-			nests []elementNest) func(passes int) float64 {
-			return vectorFill(set, data, nests, fillValue)
-		},
+		of:    func(i int) T { return T(i) },
+		sum:   func(mem []T, b *block) float64 { return float64(sumBlock[T, A](mem, b)) },
+		add:   addBlock[T],
+		fills: vectorFill[T],
 	}
+}
+
+func numberKernels[T int32 | float32 | float64, A int64 | float64]() kernels[T] {
+	k := realKernels[T, A]()
+	k.sums = vectorSum[T]
+	return k
 }
 
 // narrowKernels are for 16-bit floats, computed as float32 as in PyTorch. Callers pass sum and add
 // whole: calling a conversion function for each element takes longer than the loads.
 func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T,
 	sum func(mem []T, b *block) float64, add func(mem []T, b *block)) kernels[T] {
-	return kernels[T]{
-		of: func(i int) T { return round(float32(i)) },
-		sum: func(mem []T, nests []elementNest) (all float64) {
-			for _, n := range nests {
-				n.each(func(b *block) { all += sum(mem, b) })
-			}
-			return all
-		},
-		add: add,
-		vector: func(set *kernel.Set, op Op, data []T,
-			nests []elementNest) func(passes int) float64 {
-			if op == Sum {
-				return vectorSum(set, data, nests)
-			}
-			return vectorFill(set, data, nests, round(fillValue))
-		},
-	}
+	return kernels[T]{of: func(i int) T { return round(float32(i)) }, sum: sum, add: add,
+		sums: vectorSum[T], fills: vectorFill[T]}
 }
 
-func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern,
-	mem arena) (runner, error) {
-	k := realKernels[T, A]()
-	k.vector = vectorKernels[T]
-	return bind(p, mem, k)
-}
-
-// bindComplex64 moves both parts in one access, and computes with one after the other (see
+// complex64Kernels move both parts in one access, and compute with one after the other (see
 // Pattern.halves).
-func bindComplex64(p Pattern, mem arena) (runner, error) {
-	return bind(p, mem, kernels[complex64]{
+func complex64Kernels() kernels[complex64] {
+	return kernels[complex64]{
 		of:  func(i int) complex64 { return complex(float32(i), 0) },
-		sum: sumComplex[complex64, float32],
+		sum: func(mem []complex64, b *block) float64 { return sumParts(as[[2]float32](mem), b) },
 		fill: func(mem []complex64, b *block, value complex64) {
 			fillBlock(as[uint64](mem), b, *(*uint64)(unsafe.Pointer(&value)))
 		},
-		zero: func(mem []complex64, b *block) { fillBlock(as[uint64](mem), b, 0) },
-		add:  func(mem []complex64, b *block) { addComplex(as[[2]float32](mem), b) },
-	})
+		add: func(mem []complex64, b *block) { addComplex(as[[2]float32](mem), b) },
+	}
 }
 
-// bindComplex128 copies both parts in one access, and does all else with one after the other.
-func bindComplex128(p Pattern, mem arena) (runner, error) {
-	return bind(p, mem, kernels[complex128]{
+// complex128Kernels copy both parts in one access, and do all else with one after the other.
+func complex128Kernels() kernels[complex128] {
+	return kernels[complex128]{
 		of:   func(i int) complex128 { return complex(float64(i), 0) },
-		sum:  sumComplex[complex128, float64],
+		sum:  func(mem []complex128, b *block) float64 { return sumParts(as[[2]float64](mem), b) },
 		copy: func(mem []complex128, b *block) { copyBlock(as[[2]uint64](mem), b) },
 		zero: func(mem []complex128, b *block) { fillBlock(as[[2]uint64](mem), b, [2]uint64{}) },
 		add:  func(mem []complex128, b *block) { addComplex(as[[2]float64](mem), b) },
-	})
-}
-
-func sumComplex[T complex64 | complex128, F float32 | float64](mem []T,
-	nests []elementNest) float64 {
-	var re, im float64
-	for _, n := range nests {
-		n.each(func(b *block) {
-			r, i := sumParts(as[[2]F](mem), b)
-			re, im = re+float64(r), im+float64(i)
-		})
 	}
-	return re + im
 }
 
 func as[U, T any](mem []T) []U {
@@ -200,7 +159,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 		k.copy = copyBlock[T]
 	}
 	if k.zero == nil {
-		k.zero = func(mem []T, b *block) { fillBlock(mem, b, *new(T)) }
+		k.zero = func(mem []T, b *block) { k.fill(mem, b, *new(T)) }
 	}
 	var nests []elementNest
 	for _, n := range p.Nests {
@@ -235,32 +194,23 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	}, nil
 }
 
-func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) float64 {
-	if op == Sum {
-		return k.sum(mem, nests)
-	}
+func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) (sum float64) {
 	value := k.of(fillValue)
 	for _, n := range nests {
-		switch op {
-		case Fill:
-			n.each(func(b *block) { k.fill(mem, b, value) })
-		case Copy:
-			n.each(func(b *block) { k.copy(mem, b) })
-		case Add:
-			if len(n.strides) == 2 { // one tensor, in order Torch
-				n.each(func(b *block) { k.copy(mem, b) })
-				continue
-			}
-			n.each(func(b *block) { k.add(mem, b) })
-		case Reorder:
-			part := k.copy
-			if len(n.at) == 1 { // padding
-				part = k.zero
-			}
-			n.each(func(b *block) { part(mem, b) })
+		do := func(b *block) { k.copy(mem, b) } // also an Add of one tensor, in order Torch
+		switch {
+		case op == Sum:
+			do = func(b *block) { sum += k.sum(mem, b) }
+		case op == Fill:
+			do = func(b *block) { k.fill(mem, b, value) }
+		case op == Add && len(n.steps) == 3:
+			do = func(b *block) { k.add(mem, b) }
+		case op == Reorder && len(n.steps) == 1: // padding
+			do = func(b *block) { k.zero(mem, b) }
 		}
+		n.each(do)
 	}
-	return 0
+	return sum
 }
 
 func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }

@@ -11,11 +11,20 @@ import (
 
 // An elementNest is a canonical Nest in units of elements.
 type elementNest struct {
-	outer   []int   // trips, without the two innermost loops
-	n1, n0  int     // trips of the innermost loops
-	strides [][]int // by operand
-	steps   [][]int // by operand, of the outer loops (nest.Steps)
-	at      []int   // current element, by operand
+	outer []int   // trips, without the two innermost loops
+	steps [][]int // by operand, of the outer loops (nest.Steps)
+	block         // the first one
+}
+
+// A block is the two innermost loops of a nest. Loops read it at the start of a row, so that the
+// innermost body uses only registers and touches only the tensors. Bodies faster than the jump back
+// are unrolled at least four times, because the speed of such loops depends on the alignment of
+// their code.
+type block struct {
+	rows, n  int    // trips
+	at       [3]int // element, by operand
+	row, run [3]int // strides
+	next     [3]int // from the end of a row to the next row
 }
 
 // inElements converts a nest to elements of size bytes. If wide, vectors become iterations of the
@@ -32,8 +41,8 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 		}
 	}
 	last := len(n.Trips) - 2
-	e := elementNest{outer: n.Trips[:last], n1: n.Trips[last], n0: n.Trips[last+1]}
-	for _, op := range n.Operands {
+	e := elementNest{outer: n.Trips[:last], block: block{rows: n.Trips[last], n: n.Trips[last+1]}}
+	for i, op := range n.Operands {
 		if op.Width != size {
 			return elementNest{}, fmt.Errorf(
 				"accesses of %d B have no native kernel (want one element, %d B)", op.Width, size)
@@ -41,9 +50,10 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 		for l := range op.Strides {
 			op.Strides[l] /= size
 		}
-		e.strides = append(e.strides, op.Strides)
 		e.steps = append(e.steps, nest.Steps(e.outer, op.Strides))
-		e.at = append(e.at, int(op.Base-Origin)/size)
+		e.at[i] = int(op.Base-Origin) / size
+		e.row[i], e.run[i] = op.Strides[last], op.Strides[last+1]
+		e.next[i] = e.row[i] - e.n*e.run[i]
 	}
 	return e, nil
 }
@@ -64,23 +74,17 @@ func elementwise(n nest.Nest, size int) nest.Nest {
 	return n.Canonical()
 }
 
-// blocks calls block for every index of the outer loops, with at set.
-func (n *elementNest) blocks(block func()) {
-	start := slices.Clone(n.at)
+// each calls do for the block of every index of the outer loops.
+func (n *elementNest) each(do func(b *block)) {
+	b := n.block
 	for l := range nest.Walk(n.outer) {
 		if l >= 0 {
-			for i := range n.at {
-				n.at[i] += n.steps[i][l]
+			for i, steps := range n.steps {
+				b.at[i] += steps[l]
 			}
 		}
-		block()
+		do(&b)
 	}
-	copy(n.at, start)
-}
-
-func (n *elementNest) block(i int) (at, s1, s0 int) {
-	s := n.strides[i]
-	return n.at[i], s[len(s)-2], s[len(s)-1]
 }
 
 // realNumber is the constraint of Go's own real numbers that are elements.
@@ -88,16 +92,15 @@ type realNumber interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64
 }
 
-func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) {
-	at, s1, s0 := n.block(0)
-	n0 := n.n0
-	for range n.n1 {
-		if s0 == 1 {
-			sum += sumRun[T, A](mem[at : at+n0])
+func sumBlock[T realNumber, A int64 | float64](mem []T, b *block) (sum A) {
+	at := b.at[0]
+	for range b.rows {
+		if b.run[0] == 1 {
+			sum += sumRun[T, A](mem[at : at+b.n])
 		} else {
-			sum += sumStrided[T, A](mem, at, s0, n0)
+			sum += sumStrided[T, A](mem, at, b.run[0], b.n)
 		}
-		at += s1
+		at += b.row[0]
 	}
 	return sum
 }
@@ -135,28 +138,6 @@ func sumStrided[T realNumber, A int64 | float64](mem []T, at, step, n int) A {
 		at += step
 	}
 	return a + b + c + d
-}
-
-// A block is the two innermost loops of a nest. Loops read it at the start of a row, so that the
-// innermost body uses only registers and touches only the tensors. Bodies faster than the jump back
-// are unrolled at least four times, because the speed of such loops depends on the alignment of
-// their code.
-type block struct {
-	rows, n  int    // trips
-	at       [3]int // element, by operand
-	row, run [3]int // strides
-	next     [3]int // from the end of a row to the next row
-}
-
-func (n *elementNest) each(do func(b *block)) {
-	b := block{rows: n.n1, n: n.n0}
-	n.blocks(func() {
-		for i := range n.at {
-			b.at[i], b.row[i], b.run[i] = n.block(i)
-			b.next[i] = b.row[i] - b.n*b.run[i]
-		}
-		do(&b)
-	})
 }
 
 func fillBlock[T any](mem []T, b *block, value T) {
@@ -348,7 +329,8 @@ func addBFloat(mem []layouts.BFloat, b *block) {
 	}
 }
 
-func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
+func sumParts[F float32 | float64](mem [][2]F, b *block) float64 {
+	var re, im F
 	at, step := b.at[0], b.run[0]
 	for r := b.rows; r > 0; r-- {
 		for i := b.n; i > 0; i-- {
@@ -359,7 +341,7 @@ func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
 		}
 		at += b.next[0]
 	}
-	return re, im
+	return float64(re) + float64(im)
 }
 
 func addComplex[F float32 | float64](mem [][2]F, b *block) {

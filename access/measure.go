@@ -11,6 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
@@ -68,15 +69,8 @@ func checkMemory(need, have int) error {
 	if have == 0 || need <= have {
 		return nil
 	}
-	return fmt.Errorf("the tensors need %s of memory, this machine has %s available", gib(need),
-		gib(have))
-}
-
-func gib(bytes int) string {
-	if bytes < 1<<30 {
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+	return fmt.Errorf("the tensors need %s of memory, this machine has %s available",
+		simcache.Bytes(need), simcache.Bytes(have))
 }
 
 // Measure times patterns that are to be compared with each other, and yields samples as they are

@@ -70,18 +70,19 @@ func (o Order) of(rank int) ([]int, error) {
 			"one for y)")
 	}
 	order = order[:0]
+	wrong := fmt.Errorf("not each of the view's %d dims once", rank)
 	for part := range strings.SplitSeq(string(o), ",") {
 		d, err := strconv.Atoi(part)
 		if d < 0 {
 			d += rank
 		}
 		if err != nil || d < 0 || d >= rank || slices.Contains(order, d) {
-			return nil, fmt.Errorf("not each of the view's %d dims once", rank)
+			return nil, wrong
 		}
 		order = append(order, d)
 	}
 	if len(order) != rank {
-		return nil, fmt.Errorf("not each of the view's %d dims once", rank)
+		return nil, wrong
 	}
 	return order, nil
 }

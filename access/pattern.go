@@ -33,6 +33,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -98,7 +99,7 @@ type Spec struct {
 	Dims []int
 	// From is the format of an x that is not contiguous, for a Reorder, a Sum or a Fill. To is the
 	// format of a Reorder's y.
-	From, To layouts.Tag
+	From, To blocked.Tag
 
 	Kernel Kernel // what walks the pattern
 
@@ -121,7 +122,7 @@ type Pattern struct {
 
 	operands []operand
 	fresh    bool               // in order Torch: PyTorch allocates the last operand
-	formats  []layouts.Blocked  // of the operands, if x has a format
+	formats  []blocked.Layout   // of the operands, if x has a format
 	pieces   [][]layouts.Layout // pieces of the formats, walked in order
 	plan     *kernel.Plan       // of a copy by a kernel set
 	block    int                // side of the blocks of a copy in order Torch; 0 for none
@@ -185,21 +186,18 @@ func (s Spec) Pattern() (Pattern, error) {
 	if err != nil {
 		return Pattern{}, err
 	}
-	walked := make([]layouts.Layout, len(p.operands))
-	for i, op := range p.operands {
-		walked[i] = op.view
+	var walked []layouts.Layout
+	for _, op := range p.operands {
+		walked = append(walked, op.view)
 	}
-	width := s.DType.Size()
-	if s.Width != 0 && s.Width != width {
-		if width, err = p.widen(walked, tile); err != nil {
-			return Pattern{}, fault("width", s.Width, err)
-		}
+	n, err := p.nest(walked)
+	if err == nil && s.Width != 0 && s.Width != s.DType.Size() {
+		err = fault("width", s.Width, s.widen(n, tile))
 	}
-	regions, err := tiled(walked, tile, order)
 	if err != nil {
-		return Pattern{}, fault("tile", layouts.FormatShape(s.Tile), err)
+		return Pattern{}, err
 	}
-	err = p.lower(regions, width)
+	err = p.lower(tiled(n, tile, order))
 	return p, err
 }
 
@@ -219,19 +217,9 @@ func (s Spec) checkNumbers() error {
 	return nil
 }
 
-func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
-	for _, region := range regions {
-		n := p.nest(region, width)
-		if err := n.Check(); err != nil {
-			return fault("view", p.Spec.View, err)
-		}
-		if p.halves() {
-			n = halved(n)
-		}
-		p.Nests = append(p.Nests, n)
-	}
-	plain := p.Nests
-	p.Bytes = moved(plain)
+// lower takes the nests of plain loops.
+func (p *Pattern) lower(plain []nest.Nest) error {
+	p.Nests, p.Bytes = plain, moved(plain)
 	if err := p.useKernel(); err != nil {
 		return fault("kernel", p.Spec.Kernel, err)
 	}
@@ -281,11 +269,11 @@ func (p *Pattern) place() error {
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
-			return fault("with", layouts.FormatShape(s.With), err)
+			return fault("with", s.With, err)
 		}
 		both, err := layouts.Broadcast(view, with)
 		if err != nil {
-			return fault("with", layouts.FormatShape(s.With), err)
+			return fault("with", s.With, err)
 		}
 		if err := errors.Join(p.add("x", nest.Read, store, both[0]),
 			p.add("y", nest.Read, with, both[1])); err != nil {
@@ -307,7 +295,7 @@ func (p *Pattern) place() error {
 // stored returns the storage of x with padding, and x as a view of it.
 func (s Spec) stored() (store, x layouts.Layout, err error) {
 	if store, err = layouts.Contiguous(s.Shape...); err != nil {
-		return store, x, fault("shape", layouts.FormatShape(s.Shape), err)
+		return store, x, fault("shape", s.Shape, err)
 	}
 	last := len(s.Shape) - 1
 	switch {
@@ -353,7 +341,7 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 
 func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 	if store.Numel() > free/dtype.Size() {
-		return fault("shape", layouts.FormatShape(store.Shape()),
+		return fault("shape", store.Shape(),
 			fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
 	}
 	return nil
@@ -362,16 +350,22 @@ func fits(store layouts.Layout, dtype layouts.DType, free int) error {
 func aligned(bytes int) int { return (bytes + alignment - 1) / alignment * alignment }
 
 // nest lowers the views of all operands, or of the last one, to bytes.
-func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
+func (p *Pattern) nest(views []layouts.Layout) (nest.Nest, error) {
+	n := p.nestOf(p.operands[len(p.operands)-len(views):], views)
+	if err := n.Check(); err != nil {
+		return n, fault("view", p.Spec.View, err)
+	}
+	if p.halves() {
+		n = halved(n)
+	}
+	return n, nil
+}
+
+func (p *Pattern) nestOf(operands []operand, views []layouts.Layout) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
-	elem := p.Spec.DType.Size()
-	for i, op := range p.operands[len(p.operands)-len(views):] {
-		strides := views[i].Strides()
-		for l := range strides {
-			strides[l] *= elem
-		}
-		n.Operands = append(n.Operands, nest.Operand{Tensor: op.tensor, Kind: op.kind,
-			Base: op.base + uint64(views[i].Offset()*elem), Width: width, Strides: strides})
+	for i, op := range operands {
+		n.Operands = append(n.Operands, op.access(p.dtypeOf(op).Size(), views[i].Offset(),
+			views[i].Strides()))
 	}
 	return n
 }

@@ -1,12 +1,10 @@
 package access
 
 import (
-	"bytes"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -58,7 +56,9 @@ func prepare[T layouts.Element](data []T, of func(int) T) {
 func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
 	check := checker[T]{p: p, data: data}
 	for w := range check.values {
-		check.values[w], check.filled[w] = of(w), of(fillValue)
+		if check.values[w] = of(w); p.Spec.Op == Fill {
+			check.values[w] = of(fillValue)
+		}
 	}
 	pieces := p.pieces
 	if pieces == nil {
@@ -84,7 +84,6 @@ type checker[T layouts.Element] struct {
 	ops    []operand // of the piece
 	data   []T
 	values [2 * period]T // of the whole numbers, as T
-	filled [2 * period]T // fillValue, repeated
 }
 
 // piece checks views of all operands, or of the last one, which are its padding. Each CPU checks a
@@ -143,64 +142,31 @@ func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err er
 }
 
 func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) {
-	d := views[0].Rank() - 1
-	n, last := views[0].Size(d), len(at)-1
-	// Along the last dim, initial values grow by a constant, modulo the period.
-	var a, aStep, b, bStep int
-	if last > 0 || c.p.Spec.Op == Sum {
-		a, aStep = initial(at[0]), (initial(views[0].Stride(d))+period)%period
-	}
-	if last == 2 {
-		b, bStep = initial(at[1]), (initial(views[1].Stride(d))+period)%period
-	}
+	d, inputs := views[0].Rank()-1, len(at)-1
 	if c.p.Spec.Op == Sum {
-		return progression(a, aStep, n), nil
+		inputs = 1
 	}
-	values := &c.values
-	if c.p.Spec.Op == Fill {
-		values = &c.filled
+	at, steps := slices.Clone(at), make([]int, len(at))
+	for k, v := range views {
+		steps[k] = v.Stride(d)
 	}
-	to, by := at[last], views[last].Stride(d)
-	if by == 1 && n > 2*period && same(c.data[to:to+n-period], c.data[to+period:to+n]) {
-		n = period // data and expected values both repeat
-	}
-	for range n {
-		if c.data[to] != values[a+b] {
-			op := c.ops[last]
+	for range views[0].Size(d) {
+		want := 0
+		for k := range inputs {
+			want += initial(at[k])
+			at[k] += steps[k]
+		}
+		if c.p.Spec.Op == Sum {
+			sum += want
+			continue
+		}
+		to := at[inputs]
+		if c.data[to] != c.values[want] {
+			op := c.ops[inputs]
 			return 0, fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.p.start(op),
-				op.tensor, c.data[to], c.p.Spec.Op, values[a+b])
+				op.tensor, c.data[to], c.p.Spec.Op, c.values[want])
 		}
-		to += by
-		a, b = wrapped(a+aStep), wrapped(b+bStep)
+		at[inputs] += steps[inputs]
 	}
-	return 0, nil
-}
-
-// progression is the sum of n terms, each reduced modulo the period.
-func progression(first, step, n int) (sum int) {
-	for range n % period {
-		sum += first
-		first = wrapped(first + step)
-	}
-	round := 0 // sum of a whole period
-	if n >= period {
-		for range period {
-			round += first
-			first = wrapped(first + step)
-		}
-	}
-	return sum + n/period*round
-}
-
-func same[T layouts.Element](a, b []T) bool {
-	size := len(a) * int(unsafe.Sizeof(a[0]))
-	return bytes.Equal(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), size),
-		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), size))
-}
-
-func wrapped(sum int) int {
-	if sum >= period {
-		sum -= period
-	}
-	return sum
+	return sum, nil
 }

@@ -38,22 +38,6 @@ func TestPrepareOnNodes(t *testing.T) {
 	prepareAll(make([]int32, 8*leastPart), func(int) int32 { panic("a write") })
 }
 
-// TestProgression compares sums by periods with plain ones.
-func TestProgression(t *testing.T) {
-	t.Parallel()
-	for n := range 4 * period {
-		for step := range period {
-			sum, at := 0, step/2
-			for range n {
-				sum, at = sum+at, wrapped(at+step)
-			}
-			if got := progression(step/2, step, n); got != sum {
-				t.Fatalf("%d numbers, each %d more: %d, want %d", n, step, got, sum)
-			}
-		}
-	}
-}
-
 // TestReferenceRows: a wrong element is found wherever in a row it is.
 func TestReferenceRows(t *testing.T) {
 	t.Parallel()

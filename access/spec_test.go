@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -89,7 +90,7 @@ func must[T any](value T, err error) T {
 
 func order(text string) Order     { return must(parseOrder(text)) }
 func kernelOf(name string) Kernel { return must(parseKernel(name)) }
-func tag(text string) layouts.Tag { return must(layouts.ParseTag(text)) }
+func tag(text string) blocked.Tag { return must(blocked.Parse(text)) }
 
 func pattern(t testing.TB, s Spec) Pattern {
 	t.Helper()

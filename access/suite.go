@@ -245,7 +245,7 @@ func around(sizes, capacities []int) []int {
 	const most = 256 << 20
 	for _, c := range capacities {
 		for _, size := range []int{c / 2, 2 * c} {
-			power := 1 << max(bits.Len(uint(max(size, 4<<10)))-1, 0)
+			power := 1 << (bits.Len(uint(max(size, 4<<10))) - 1)
 			switch {
 			case size >= power+power*3/4:
 				power *= 2

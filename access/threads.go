@@ -2,7 +2,6 @@ package access
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -53,20 +52,14 @@ func (p *Pattern) share(nests []nest.Nest) {
 		if part.useKernel() != nil { // too short for the kernel's runs
 			return
 		}
-		part.Bytes, part.Elems = moved(list), portion(p.Elems, elements(list, tensor), whole)
+		part.Bytes = moved(list)
+		part.Elems = int(float64(p.Elems) / float64(whole) * float64(elements(list, tensor)))
 		parts, memory = append(parts, part), part.Memory // each part has its own buffers
 	}
 	for i := range parts {
 		parts[i].Memory = memory
 	}
 	p.shared, p.Memory = parts, memory
-}
-
-// portion returns n*part/whole, for part up to whole, even if the product overflows an int.
-func portion(n, part, whole int) int {
-	high, low := bits.Mul64(uint64(n), uint64(part))
-	of, _ := bits.Div64(high, low, uint64(whole))
-	return int(of)
 }
 
 // rewrites reports whether output elements share memory, which two nests may write.

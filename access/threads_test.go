@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -140,8 +141,8 @@ func someSpec(t *rapid.T) Spec {
 	} else if rapid.IntRange(0, 9).Draw(t, "formats") == 0 {
 		s.View, s.Shape, s.Order = layouts.Chain{}, append(s.Shape, 3, 5, 2)[:4], Row
 		if s.Op = Reorder; true {
-			from, _ := layouts.ParseTag("nchw")
-			to, _ := layouts.ParseTag(rapid.SampledFrom([]string{"nChw16c", "nhwc"}).Draw(t, "to"))
+			from, _ := blocked.Parse("nchw")
+			to, _ := blocked.Parse(rapid.SampledFrom([]string{"nChw16c", "nhwc"}).Draw(t, "to"))
 			s.From, s.To = from, to
 		}
 	}
@@ -211,8 +212,8 @@ func TestParts(t *testing.T) {
 		}
 	}
 	// The whole goes by tiles, of which the last reads some again, and parts by plain loops.
-	from, _ := layouts.ParseTag("nchw")
-	to, _ := layouts.ParseTag("nhwc")
+	from, _ := blocked.Parse("nchw")
+	to, _ := blocked.Parse("nhwc")
 	for _, k := range vectorSets() {
 		for _, shape := range [][]int{{1, 8, 3, 5}, {1, 11, 11, 2}} {
 			checkParts(t, pattern(t, Spec{Op: Reorder, Shape: shape, DType: layouts.Float32,

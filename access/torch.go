@@ -1,7 +1,6 @@
 package access
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,15 +45,11 @@ type torchWalk struct {
 }
 
 func (p *Pattern) lowerTorch() error {
-	switch s := p.Spec; {
-	case s.Tile != nil:
-		return fault("tile", layouts.FormatShape(s.Tile),
-			errors.New("order torch has none but its own"))
-	case s.Width != 0 && s.Width != s.DType.Size():
-		return fault("width", s.Width, errors.New("order torch is walked element by element"))
-	case s.Kernel != Scalar:
-		return fault("kernel", s.Kernel, errors.New("order torch goes with scalar"))
-	case p.Elems == 0:
+	if err := p.Spec.without("order torch has no tiles but its own, goes element by element, and "+
+		"wants scalar", "tile", "width", "kernel"); err != nil {
+		return err
+	}
+	if p.Elems == 0 {
 		p.Nests = []nest.Nest{{Trips: []int{0}}}
 		for _, op := range p.operands {
 			p.Nests[0].Operands = append(p.Nests[0].Operands,
@@ -75,7 +70,7 @@ func (p *Pattern) lowerTorch() error {
 	case p.Spec.Op == Sum:
 		p.reduce(walk)
 	default:
-		p.Nests = []nest.Nest{p.nestOf(walk.views)}
+		p.Nests = []nest.Nest{p.nestOf(p.operands, walk.views)}
 	}
 	for i, n := range p.Nests {
 		if err := n.Check(); err != nil {
@@ -177,15 +172,6 @@ func outer(dims []int, rank int) []int {
 	return order
 }
 
-func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
-	n := nest.Nest{Trips: views[0].Shape()}
-	for i, op := range p.operands[:len(views)] {
-		n.Operands = append(n.Operands, op.access(p.dtypeOf(op).Size(), views[i].Offset(),
-			views[i].Strides()))
-	}
-	return n
-}
-
 // access returns an access of size bytes. The offset and the strides are in elements.
 func (op operand) access(size, offset int, strides []int) nest.Operand {
 	a := nest.Operand{Tensor: op.tensor, Kind: op.kind, Base: op.base + uint64(offset*size),
@@ -213,7 +199,7 @@ const fewColumns = 4
 // reduce lowers a reduction: reads in the order of the walk, then writes of the result. PyTorch
 // writes between the reads. It sums several columns that lie side by side down the rows together.
 func (p *Pattern) reduce(w torchWalk) {
-	x := p.nestOf(w.views[:1])
+	x := p.nestOf(p.operands[:1], w.views)
 	last := len(x.Trips) - 1
 	size := x.Operands[0].Width
 	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size &&

@@ -171,10 +171,12 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 				n.each(func(b *block) { copyBuiltin(data, b, k) })
 			}
 		})
-	case set == nil || k.vector == nil:
-		return nil
+	case set != nil && p.Spec.Op == Sum:
+		return k.sums(set, data, nests)
+	case set != nil && p.Spec.Op == Fill:
+		return k.fills(set, data, nests, k.of(fillValue))
 	}
-	return k.vector(set, p.Spec.Op, data, nests)
+	return nil
 }
 
 func each(pass func()) func(passes int) float64 {
@@ -184,14 +186,6 @@ func each(pass func()) func(passes int) float64 {
 		}
 		return 0
 	}
-}
-
-func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T,
-	nests []elementNest) func(passes int) float64 {
-	if op == Fill {
-		return vectorFill(set, data, nests, fillValue)
-	}
-	return vectorSum(set, data, nests)
 }
 
 func vectorSum[T kernel.Number](set *kernel.Set, data []T,
@@ -214,30 +208,25 @@ func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest
 // repeat calls a kernel for the rows of all nests, passes times. A single run is one call, with the
 // passes as rows at the same place: a call takes about the time of a short run.
 func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
-	if len(nests) == 1 && len(nests[0].outer) == 0 && nests[0].n1 == 1 && nests[0].beside() {
-		at, _, _ := nests[0].block(0)
-		do(kernel.Rows{At: at, N: nests[0].n0, Count: passes})
+	if len(nests) == 1 && len(nests[0].outer) == 0 && nests[0].rows == 1 && nests[0].run[0] == 1 {
+		do(kernel.Rows{At: nests[0].at[0], N: nests[0].n, Count: passes})
 		return
 	}
 	for range passes {
 		for _, n := range nests {
-			n.blocks(func() {
-				at, s1, s0 := n.block(0)
-				if s0 == 1 {
-					do(kernel.Rows{At: at, N: n.n0, Count: n.n1, Pitch: s1})
+			n.each(func(b *block) {
+				if b.run[0] == 1 {
+					do(kernel.Rows{At: b.at[0], N: b.n, Count: b.rows, Pitch: b.row[0]})
 					return
 				}
-				for range n.n1 { // single elements, which vectors left
-					do(kernel.Rows{At: at, N: 1, Count: n.n0, Pitch: s0})
-					at += s1
+				at := b.at[0]
+				for range b.rows { // single elements, which vectors left
+					do(kernel.Rows{At: at, N: 1, Count: b.n, Pitch: b.run[0]})
+					at += b.row[0]
 				}
 			})
 		}
 	}
-}
-
-func (n *elementNest) beside() bool {
-	return !slices.ContainsFunc(n.strides, func(s []int) bool { return s[len(s)-1] != 1 })
 }
 
 func copyBuiltin[T layouts.Element](data []T, b *block, k kernels[T]) {

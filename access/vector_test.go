@@ -78,10 +78,13 @@ func checkKernel(t rapid.TB, s Spec) {
 	}
 	checkBytes(t, p)
 	for _, n := range p.Nests {
+		if p.plan != nil {
+			break // it runs itself
+		}
 		if p.halves() {
 			n = whole(n)
 		}
-		if _, err := inElements(n, s.DType.Size(), true); err != nil && p.plan == nil {
+		if _, err := inElements(n, s.DType.Size(), true); err != nil {
 			t.Fatalf("%+v: %v", s, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,15 +16,13 @@ import (
 // A viewOp is an operation of a chain, or a function that makes a tensor. One with several lists of
 // parameters has several rows.
 type viewOp struct {
-	name   string
-	params []param
-	site   func(s site, a arguments) (site, error)
-	// parts makes several tensors; a subscript selects one.
-	parts     func(l Layout, a arguments) (several, error)
-	make      func(a arguments) (made, error) // of a factory
-	attribute bool                            // written without parentheses
-	conj      bool                            // also conjugates complex numbers
-	cast      bool                            // named after the dtype that it converts to
+	name      string
+	params    []param
+	does      reflect.Value // see row
+	several   bool          // makes several tensors; a subscript selects one
+	attribute bool          // written without parentheses
+	conj      bool          // also conjugates complex numbers
+	cast      bool          // named after the dtype that it converts to
 }
 
 // A site is a view in the making.
@@ -61,58 +60,63 @@ const (
 	intOrList
 	aDType
 	aFormat
-	aNumber  // of a factory: an integer, float, complex number or bool
-	aNest    // of a factory: a number, or nested lists of numbers
+	aNumber  // of a factory: a number, or nested lists of numbers
 	anything // does not affect the layout
 )
 
-// row returns an operation by its signature, and by what it does: a method of Layout, or a function
-// of one of viewOp's types. A signature has no parentheses for an attribute. Its parameters are
+// row returns an operation by its signature, and by what it does. That is a function of a Layout or
+// a site, and of the arguments as an int, []int, DType, memoryFormat, value or argument. It makes a
+// Layout, a site or several Layouts. A factory makes a made of arguments alone. A signature has no
+// parentheses for an attribute. Its parameters are
 //
 //	dim, dim=0, start=None           an integer
 //	(size...), (size...)+, size...   a list, or also two or more integers, or one or more
 //	sections or (indices...)         an integer or a list
-//	#end, data                       of a factory: a number, or nested lists of numbers
+//	#end, #step=1                    of a factory: a number, or nested lists of numbers
 //	dtype, *memory_format=None, *out=  one that goes by name only
 func row(signature string, does any) viewOp {
 	name, list, called := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
-	op := viewOp{name: name, attribute: !called}
+	op := viewOp{name: name, attribute: !called, does: reflect.ValueOf(does)}
+	op.several = op.does.Type().Out(0) == reflect.TypeFor[several]()
 	for text := range strings.SplitSeq(list, ", ") {
 		if text != "" {
 			op.params = append(op.params, parameter(text))
 		}
 	}
-	view := func(f func(l Layout, a arguments) (Layout, error)) {
-		op.site = func(s site, a arguments) (to site, err error) {
-			s.layout, err = f(s.layout, a)
-			return s, err
-		}
-	}
-	switch f := does.(type) {
-	case func(Layout) (Layout, error):
-		view(func(l Layout, _ arguments) (Layout, error) { return f(l) })
-	case func(Layout, int) (Layout, error):
-		view(func(l Layout, a arguments) (Layout, error) { return f(l, a.int(0)) })
-	case func(Layout, int, int) (Layout, error):
-		view(func(l Layout, a arguments) (Layout, error) { return f(l, a.int(0), a.int(1)) })
-	case func(Layout, int, int, int) (Layout, error):
-		view(func(l Layout, a arguments) (Layout, error) {
-			return f(l, a.int(0), a.int(1), a.int(2))
-		})
-	case func(Layout, ...int) (Layout, error):
-		view(func(l Layout, a arguments) (Layout, error) { return f(l, a.list(0)...) })
-	case func(Layout, arguments) (Layout, error):
-		view(f)
-	case func(Layout, arguments) (several, error):
-		op.parts = f
-	case func(site, arguments) (site, error):
-		op.site = f
-	case func(arguments) (made, error):
-		op.make = f
-	default:
-		panic(fmt.Sprintf("layouts: %s does %T", signature, does))
-	}
 	return op
+}
+
+// invoke calls what an operation does on a view, or on nothing, with the arguments.
+func invoke[T any](op *viewOp, a arguments, on ...any) (made T, err error) {
+	takes, call, in := op.does.Type(), op.does.Call, []reflect.Value{}
+	for _, view := range on {
+		in = append(in, reflect.ValueOf(view))
+	}
+	for i := range takes.NumIn() - len(on) {
+		in = append(in, a[i].as(takes.In(i+len(on))))
+	}
+	if takes.IsVariadic() {
+		call = op.does.CallSlice
+	}
+	out := call(in)
+	err, _ = out[1].Interface().(error)
+	return out[0].Interface().(T), err
+}
+
+func (a argument) as(of reflect.Type) reflect.Value {
+	switch of {
+	case reflect.TypeFor[int]():
+		return reflect.ValueOf(a.ints[0])
+	case reflect.TypeFor[[]int]():
+		return reflect.ValueOf(a.ints)
+	case reflect.TypeFor[DType]():
+		return reflect.ValueOf(a.dtype)
+	case reflect.TypeFor[memoryFormat]():
+		return reflect.ValueOf(a.format)
+	case reflect.TypeFor[value]():
+		return reflect.ValueOf(a.value)
+	}
+	return reflect.ValueOf(a)
 }
 
 func parameter(text string) (p param) {
@@ -140,8 +144,7 @@ func parameter(text string) (p param) {
 		text, p.other, _ = strings.Cut(strings.TrimSuffix(text, "...)"), " or (")
 		p.kind = intOrList
 	default:
-		p.kind = map[string]paramKind{"dtype": aDType, "memory_format": aFormat,
-			"data": aNest}[text]
+		p.kind = map[string]paramKind{"dtype": aDType, "memory_format": aFormat}[text]
 		if p.keyword && p.kind == oneInt {
 			p.kind = anything
 		}
@@ -155,69 +158,53 @@ func parameter(text string) (p param) {
 // tuple. expand_as and its like take the shape of the other tensor. PyTorch's H and mH also
 // conjugate complex numbers, which moves nothing.
 var viewOps = sortedOps([]viewOp{
-	conjugating("adjoint()", func(l Layout) (Layout, error) {
-		return l.matrices("adjoint", false)
-	}),
-	row("as_strided((size...), (stride...), storage_offset=None)",
-		func(s site, a arguments) (to site, err error) {
-			at := a.or(2, s.layout.offset)
-			s.layout, err = asStrided(s.storage, a.list(0), a.list(1), at)
-			return s, err
-		}),
+	conjugating("adjoint()", matrices("adjoint", false)),
+	row("as_strided((size...), (stride...), storage_offset=None)", site.asStrided),
 	row("broadcast_to(size...)", Layout.Expand),
-	row("chunk(chunks, dim=0)", func(l Layout, a arguments) (several, error) {
-		return l.chunks(a.int(0), a.int(1))
-	}),
+	row("chunk(chunks, dim=0)", Layout.chunks),
 	row("detach()", func(l Layout) (Layout, error) { return l, nil }),
 	row("diagonal(offset=0, dim1=0, dim2=1)", Layout.diagonal),
 	row("dsplit(sections or (indices...))", splitting(3, 2)),
 	row("expand(size...)", Layout.Expand),
 	row("expand_as(other.shape...)", Layout.Expand),
-	row("flatten(start_dim=0, end_dim=-1)", func(s site, a arguments) (site, error) {
-		return s.flatten(a.int(0), a.int(1))
-	}),
-	row("flip(dims...)", func(s site, a arguments) (site, error) { return s.flip(a.list(0)) }),
+	row("flatten(start_dim=0, end_dim=-1)", site.flatten),
+	row("flip(dims...)", site.flip),
 	row("hsplit(sections or (indices...))", splitting(1, 1)),
-	row("movedim(source, destination)", movedims),
-	row("movedim((source...), (destination...))", movedims),
-	row("moveaxis(source, destination)", movedims),
-	row("moveaxis((source...), (destination...))", movedims),
+	row("movedim(source, destination)", Layout.movedims),
+	row("movedim((source...), (destination...))", Layout.movedims),
+	row("moveaxis(source, destination)", Layout.movedims),
+	row("moveaxis((source...), (destination...))", Layout.movedims),
 	row("narrow(dim, start, length)", Layout.Narrow),
 	row("permute(dims...)", Layout.Permute),
-	row("ravel()", func(s site, _ arguments) (site, error) { return s.ravel() }),
-	row("repeat(sizes...)", func(s site, a arguments) (site, error) { return s.repeat(a.list(0)) }),
-	row("reshape(shape...)", func(s site, a arguments) (site, error) {
-		return s.reshape("reshape", a.list(0))
-	}),
-	row("reshape_as(other.shape...)", func(s site, a arguments) (site, error) {
-		return s.reshape("reshape_as", a.list(0))
-	}),
+	row("ravel()", site.ravel),
+	row("repeat(sizes...)", site.repeat),
+	row("reshape(shape...)", site.reshape),
+	row("reshape_as(other.shape...)", site.reshape),
 	row("select(dim, index)", Layout.selected),
-	row("slice(dim=0, start=None, end=None, step=1)", func(l Layout, a arguments) (Layout, error) {
-		return l.Slice(a.int(0), a.int(1), a.or(2, math.MaxInt), a.int(3))
-	}),
-	row("split(split_size or (split_size...), dim=0)",
-		func(l Layout, a arguments) (several, error) {
-			if a[0].list {
-				return l.splitSizes(a.list(0), a.int(1))
-			}
-			return l.split(a.int(0), a.int(1))
+	row("slice(dim=0, start=None, end=None, step=1)",
+		func(l Layout, dim, start int, end argument, step int) (Layout, error) {
+			return l.Slice(dim, start, end.or(math.MaxInt), step)
 		}),
-	row("split_with_sizes((split_sizes...), dim=0)", func(l Layout, a arguments) (several, error) {
-		return l.splitSizes(a.list(0), a.int(1))
-	}),
-	row("squeeze(dim=)", func(l Layout, a arguments) (Layout, error) {
-		if !a[0].given {
+	row("split(split_size or (split_size...), dim=0)",
+		func(l Layout, size argument, dim int) (several, error) {
+			if size.list {
+				return l.splitSizes(size.ints, dim)
+			}
+			return l.split(size.ints[0], dim)
+		}),
+	row("split_with_sizes((split_sizes...), dim=0)", Layout.splitSizes),
+	row("squeeze(dim=)", func(l Layout, dim argument) (Layout, error) {
+		if !dim.given {
 			return l.squeeze(nest.UpTo(l.Rank()))
 		}
-		d, err := l.dim("squeeze", a.int(0))
+		d, err := l.dim("squeeze", dim.ints[0])
 		if err != nil {
 			return l, err
 		}
 		return l.squeeze([]int{d})
 	}),
-	row("squeeze((dim...)+)", func(l Layout, a arguments) (Layout, error) {
-		dims, err := l.dims("squeeze", true, a.list(0)...)
+	row("squeeze((dim...)+)", func(l Layout, dims []int) (Layout, error) {
+		dims, err := l.dims("squeeze", true, dims...)
 		if err != nil {
 			return l, err
 		}
@@ -227,50 +214,43 @@ var viewOps = sortedOps([]viewOp{
 	row("swapdims(dim0, dim1)", Layout.Transpose),
 	row("t()", Layout.t),
 	row("tensor_split(sections or (indices...), dim=0)",
-		func(l Layout, a arguments) (several, error) {
-			if a[0].list {
-				return l.splitAt(a.list(0), a.int(1))
+		func(l Layout, where argument, dim int) (several, error) {
+			if where.list {
+				return l.splitAt(where.ints, dim)
 			}
-			return l.sections(a.int(0), a.int(1))
+			return l.sections(where.ints[0], dim)
 		}),
 	row("transpose(dim0, dim1)", Layout.Transpose),
-	row("unbind(dim=0)", func(l Layout, a arguments) (several, error) {
-		return l.unbind(a.int(0))
-	}),
-	row("unflatten(dim, (sizes...)+)", func(l Layout, a arguments) (Layout, error) {
-		return l.unflatten(a.int(0), a.list(1)...)
-	}),
+	row("unbind(dim=0)", Layout.unbind),
+	row("unflatten(dim, (sizes...)+)", Layout.unflatten),
 	row("unfold(dimension, size, step)", Layout.unfold),
 	row("unsqueeze(dim)", Layout.unsqueeze),
 	row("view(size...)", Layout.View),
-	row("view(dtype)", func(s site, a arguments) (site, error) { return s.viewAs(a[0].dtype) }),
+	row("view(dtype)", site.viewAs),
 	row("view_as(other.shape...)", Layout.View),
-	row("view_as_real()", func(s site, _ arguments) (site, error) {
-		return s.asReal("view_as_real")
-	}),
+	row("view_as_real()", func(s site) (site, error) { return s.asReal("view_as_real") }),
 	row("vsplit(sections or (indices...))", splitting(2, 0)),
 
-	row("T", func(l Layout) (Layout, error) { return l.reversed() }),
-	row("mT", func(l Layout) (Layout, error) { return l.matrices("mT", false) }),
-	conjugating("H", func(l Layout) (Layout, error) { return l.matrices("H", true) }),
-	conjugating("mH", func(l Layout) (Layout, error) { return l.matrices("mH", false) }),
-	row("real", func(s site, _ arguments) (site, error) { return s.part("real", 0) }),
-	row("imag", func(s site, _ arguments) (site, error) { return s.part("imag", 1) }),
+	row("T", Layout.reversed),
+	row("mT", matrices("mT", false)),
+	conjugating("H", matrices("H", true)),
+	conjugating("mH", matrices("mH", false)),
+	row("real", func(s site) (site, error) { return s.part("real", 0) }),
+	row("imag", func(s site) (site, error) { return s.part("imag", 1) }),
 
-	row("clone(*memory_format=None)", func(s site, a arguments) (site, error) {
-		return s.copyIn("clone", a.format(0, preserve))
+	row("clone(*memory_format=None)", func(s site, f memoryFormat) (site, error) {
+		return s.copyIn("clone", f)
 	}),
-	row("contiguous(*memory_format=)", func(s site, a arguments) (site, error) {
-		return s.contiguous(a.format(0, rowMajor))
-	}),
-	row("empty_like(*memory_format=None)", func(s site, a arguments) (site, error) {
-		s, err := s.copyIn("empty_like", a.format(0, preserve))
+	row("contiguous(*memory_format=)", site.contiguous),
+	row("empty_like(*memory_format=None)", func(s site, f memoryFormat) (site, error) {
+		s, err := s.copyIn("empty_like", f)
 		s.blank = true
 		return s, err
 	}),
-	row("to(dtype=None, *memory_format=None)", func(s site, a arguments) (site, error) {
-		return s.to(a.dtype(0, s.dtype), a.format(1, preserve))
-	}),
+	row("to(dtype=None, *memory_format=None)",
+		func(s site, dtype argument, f memoryFormat) (site, error) {
+			return s.to(dtype.dtypeOr(s.dtype), f)
+		}),
 })
 
 func conjugating(signature string, view func(Layout) (Layout, error)) viewOp {
@@ -279,18 +259,14 @@ func conjugating(signature string, view func(Layout) (Layout, error)) viewOp {
 	return op
 }
 
-func splitting(rank, dim int) func(Layout, arguments) (several, error) {
-	return func(l Layout, a arguments) (several, error) { return l.splitAlong(rank, dim, a[0]) }
+func splitting(rank, dim int) func(Layout, argument) (several, error) {
+	return func(l Layout, where argument) (several, error) { return l.splitAlong(rank, dim, where) }
 }
-
-func movedims(l Layout, a arguments) (Layout, error) { return l.movedims(a.list(0), a.list(1)) }
 
 // sortedOps adds the methods named after dtypes, such as half().
 func sortedOps(ops []viewOp) []viewOp {
 	for d := range Undefined {
-		op := row(dtypes[d].others[0]+"()", func(s site, _ arguments) (site, error) {
-			return s.to(d, preserve)
-		})
+		op := row(dtypes[d].others[0]+"()", func(s site) (site, error) { return s.to(d, preserve) })
 		op.cast = true
 		ops = append(ops, op)
 	}
@@ -317,7 +293,7 @@ func (op viewOp) usage() string {
 		}
 	}
 	text := op.name + "(" + strings.Join(names, ", ") + ")"
-	if op.parts != nil {
+	if op.several {
 		text += "[i]"
 	}
 	return text
@@ -335,7 +311,7 @@ func (op viewOp) bind(c call) (arguments, error) {
 	args := op.gathered(c.args)
 	bound := make(arguments, len(op.params))
 	for i, p := range op.params {
-		bound[i].ints = []int{p.value}
+		bound[i] = p.absent()
 	}
 	for i, v := range args {
 		at := i
@@ -398,14 +374,25 @@ func (p param) takes(v value) string {
 	return p.name
 }
 
+// absent is the argument that is left out, or None.
+func (p param) absent() argument {
+	a := argument{absent: true, ints: []int{p.value}, value: value{kind: number, n: p.value}}
+	if p.none {
+		a.format = preserve
+	}
+	return a
+}
+
 func (p param) take(v value) (argument, error) {
 	if v.kind == none && p.none {
-		return argument{given: true, none: true, ints: []int{p.value}}, nil
+		a := p.absent()
+		a.given = true
+		return a, nil
 	}
 	switch p.kind {
 	case aDType, aFormat:
 		return p.takeWord(v)
-	case aNumber, aNest, anything:
+	case aNumber, anything:
 		return argument{given: true, value: v}, nil
 	}
 	lists, single := p.kind != oneInt, p.kind != intList
@@ -460,39 +447,29 @@ var pythonTypes = map[string]DType{"float": Float64, "int": Int64, "bool": Bool,
 	"complex": Complex128}
 
 type argument struct {
-	given, none, list bool
-	ints              []int
-	dtype             DType
-	format            memoryFormat
-	value             value // of a factory
+	given  bool
+	absent bool // or None
+	list   bool
+	ints   []int
+	dtype  DType
+	format memoryFormat
+	value  value // of a factory
 }
 
 type arguments []argument
 
-func (a arguments) int(i int) int    { return a[i].ints[0] }
-func (a arguments) list(i int) []int { return a[i].ints }
-
-func (a argument) missing() bool { return !a.given || a.none }
-
-func (a arguments) or(i, otherwise int) int {
-	if a[i].missing() {
+func (a argument) or(otherwise int) int {
+	if a.absent {
 		return otherwise
 	}
-	return a[i].ints[0]
+	return a.ints[0]
 }
 
-func (a arguments) format(i int, otherwise memoryFormat) memoryFormat {
-	if a[i].missing() {
+func (a argument) dtypeOr(otherwise DType) DType {
+	if a.absent {
 		return otherwise
 	}
-	return a[i].format
-}
-
-func (a arguments) dtype(i int, otherwise DType) DType {
-	if a[i].missing() {
-		return otherwise
-	}
-	return a[i].dtype
+	return a.dtype
 }
 
 // ViewOps returns the operations, such as "narrow(dim, start, length)", in alphabetic order,
@@ -560,7 +537,7 @@ func stepsOf(calls []call) (steps []step, err error) {
 	return steps, nil
 }
 
-func (s step) wantsIndex() bool { return s.op != nil && s.op.parts != nil && s.index == nil }
+func (s step) wantsIndex() bool { return s.op != nil && s.op.several && s.index == nil }
 
 // MustParseChain is ParseChain, and panics on an error.
 func MustParseChain(text string) Chain {
@@ -626,10 +603,15 @@ func (s step) apply(from site) (to site, err error) {
 	switch {
 	case s.op == nil:
 		to.layout, err = from.layout.subscript(s.index)
-	case s.op.parts != nil:
+	case s.op.several:
 		to.layout, err = s.part(from.layout)
 	default:
-		if to, err = s.op.site(from, s.args); err != nil {
+		if s.op.does.Type().In(0) == reflect.TypeFor[Layout]() {
+			to.layout, err = invoke[Layout](s.op, s.args, from.layout)
+		} else {
+			to, err = invoke[site](s.op, s.args, from)
+		}
+		if err != nil {
 			return site{}, err
 		}
 		to.conj = to.conj != (s.op.conj && from.dtype.kind() == kindComplex)

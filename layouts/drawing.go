@@ -3,6 +3,7 @@ package layouts
 import (
 	"errors"
 	"fmt"
+	"iter"
 )
 
 // A Drawing is what a picture shows: views of one storage, and what its elements are.
@@ -19,7 +20,15 @@ type Drawing struct {
 // A Drawn is a view in a Drawing.
 type Drawn struct {
 	Name string
-	Blocked
+	Placed
+}
+
+// A Placed is where the elements of a view lie: a [Layout], or a tensor in a blocked format.
+type Placed interface {
+	Shape() []int
+	At(index ...int) (int, error)
+	Offsets() iter.Seq[int]
+	String() string
 }
 
 // Drawing is what a picture of the views shows. Errors are as those of Text. It refuses what is
@@ -29,21 +38,9 @@ func (p Picture) Drawing() (Drawing, error) {
 	if p.Expression == "" {
 		d.What = fmt.Sprintf(" of a %s %v tensor", formatTuple(p.Shape), p.DType)
 	}
-	switch {
-	case p.Sparse != "":
+	if p.Sparse != "" {
 		return d, fmt.Errorf("sparse %s: it has no picture: leave -o out, and its arrays are "+
 			"printed", p.Sparse)
-	case p.Format.Rank() > 0:
-		b, err := p.Format.Layout(p.Shape...)
-		if err != nil {
-			return d, fmt.Errorf("format %s: %w", p.Format.Written(), err)
-		}
-		d.Storage, d.Padded = b.Nested().Numel(), true
-		d.Views = []Drawn{{p.Format.Written(), b}}
-		if d.Storage <= shownElements {
-			d.Values = b.numbers("")
-		}
-		return d, nil
 	}
 	all, err := p.expressions()
 	if err != nil {
@@ -62,7 +59,7 @@ func (p Picture) Drawing() (Drawing, error) {
 		if err != nil {
 			return d, e.fault(err)
 		}
-		d.Storage, d.Views = r.storage, append(d.Views, Drawn{e.text, plain(r.layout)})
+		d.Storage, d.Views = r.storage, append(d.Views, Drawn{e.text, r.layout})
 		if x, _ := e.shown(r); x != nil && (e.made.elements != nil || e.walk && r.fresh) {
 			d.Values, _ = x.storage.all().cells()
 		}

@@ -67,22 +67,6 @@ func ExampleElementwise() {
 	// copied shape 3x4, strides (1, 3), offset 0
 }
 
-// Channels in blocks of 16: those of 17 channels are padded to 32.
-func ExampleParseTag() {
-	tag, _ := layouts.ParseTag("nChw16c")
-	b, _ := tag.Layout(2, 17, 5, 5)
-	fmt.Println(tag, b)
-	fmt.Println(b.Nested())
-	fmt.Println(b.At(0, 16, 0, 0))
-	_, err := layouts.ParseTag("nChw16")
-	fmt.Println(err)
-	// Output:
-	// aBcd16b shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80, 16), offset 0
-	// shape 2x2x16x5x5, strides (800, 400, 1, 80, 16), offset 0
-	// 400 <nil>
-	// format "nChw16": want a letter for each dim and then blocks, such as abcd or nChw16c, at most 12 of each
-}
-
 // Three arrays are a matrix with compressed rows.
 func ExampleTensor_Sparse() {
 	x, _ := layouts.FromSlice([]float32{1, 0, 0, 2, 0, 0, 3, 0}, 2, 4)

@@ -3,12 +3,6 @@ package layouts
 // NoViewError is a name of the package's own that tests use.
 type NoViewError = noViewError
 
-// Plain is a layout as a Blocked.
-var Plain = plain
-
-// Padded returns the shape with its padding.
-func (b Blocked) Padded() []int { return b.padded() }
-
 // ParseExpression returns the tensor that an expression makes, where its elements are known, and
 // its layout and dtype.
 func ParseExpression(text string) (x *Tensor, l Layout, d DType, err error) {

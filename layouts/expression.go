@@ -69,7 +69,7 @@ func makes(c call) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	m, err := f.make(bound)
+	m, err := invoke[made](f, bound)
 	if err == nil {
 		_, err = m.layout.bytes(m.dtype)
 	}

@@ -22,36 +22,25 @@ type made struct {
 }
 
 var factories = []viewOp{
-	factory("arange(#end", func(a arguments) (made, error) {
-		return arange(value{kind: number}, a[0].value, value{kind: number, n: 1}, a[1])
+	factory("arange(#end", func(end value, dtype argument) (made, error) {
+		return arange(value{kind: number}, end, value{kind: number, n: 1}, dtype)
 	}),
-	factory("arange(#start, #end, #step=", func(a arguments) (made, error) {
-		step := value{kind: number, n: 1}
-		if a[2].given {
-			step = a[2].value
-		}
-		return arange(a[0].value, a[1].value, step, a[3])
+	factory("arange(#start, #end, #step=1", arange),
+	factory("zeros(size...", func(shape []int, dtype argument) (made, error) {
+		return filled(shape, scalar{}, dtype.dtypeOr(Float32))
 	}),
-	factory("zeros(size...", func(a arguments) (made, error) {
-		return filled(a.list(0), scalar{}, a.dtype(1, Float32))
+	factory("ones(size...", func(shape []int, dtype argument) (made, error) {
+		return filled(shape, whole(kindInteger, 1), dtype.dtypeOr(Float32))
 	}),
-	factory("ones(size...", func(a arguments) (made, error) {
-		return filled(a.list(0), whole(kindInteger, 1), a.dtype(1, Float32))
-	}),
-	factory("full((size...), #fill_value", func(a arguments) (made, error) {
-		return full(a.list(0), a[1].value, a[2])
-	}),
-	factory("empty(size..., *memory_format=None", func(a arguments) (made, error) {
-		return unknown(a.list(0), a.format(1, rowMajor), a.dtype(2, Float32),
-			"leaves its elements unwritten")
-	}),
+	factory("full((size...), #fill_value", full),
+	factory("empty(size..., *memory_format=None", empty),
 	factory("rand(size...", random),
 	factory("randn(size...", random),
-	factory("tensor(data", func(a arguments) (made, error) { return tensorOf(a[0].value, a[1]) }),
+	factory("tensor(#data", tensorOf),
 }
 
 // factory adds the parameters dtype and those that do not affect the layout.
-func factory(signature string, does func(a arguments) (made, error)) viewOp {
+func factory(signature string, does any) viewOp {
 	more := ", *dtype=None, *device=, *requires_grad=, *pin_memory="
 	if !strings.HasPrefix(signature, "tensor(") {
 		more += ", *layout=, *out=, *names=, *generator="
@@ -120,7 +109,7 @@ func arange(start, end, step value, given argument) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	dtype := arguments{given}.dtype(0, dtypeOf[max(widest, kindInteger)])
+	dtype := given.dtypeOr(dtypeOf[max(widest, kindInteger)])
 	from, to, by := real(numbers[0].c), real(numbers[1].c), real(numbers[2].c)
 	if dtype == Int64 { // int64 is truncated before the count, other integers after it
 		from, to, by = math.Trunc(from), math.Trunc(to), math.Trunc(by)
@@ -181,7 +170,7 @@ func full(shape []int, v value, given argument) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	dtype := arguments{given}.dtype(0, dtypeOf[s.kind])
+	dtype := given.dtypeOr(dtypeOf[s.kind])
 	size := cmplx.Abs(s.c)
 	most := dtype.row().most
 	tooLarge := s.overflows(dtype) || most > 0 && size > most && !math.IsInf(size, 0)
@@ -191,7 +180,11 @@ func full(shape []int, v value, given argument) (made, error) {
 	return filled(shape, s, dtype)
 }
 
-func unknown(shape []int, f memoryFormat, dtype DType, why string) (made, error) {
+func empty(shape []int, format, dtype argument) (made, error) {
+	f := format.format
+	if format.absent {
+		f = rowMajor
+	}
 	l, err := Contiguous(shape...)
 	if err == nil && f == preserve {
 		err = errors.New("preserve_format has nothing to preserve: want channels_last or none")
@@ -199,16 +192,17 @@ func unknown(shape []int, f memoryFormat, dtype DType, why string) (made, error)
 	if err == nil {
 		l.strides, err = l.stridesIn("a tensor", f)
 	}
-	return made{layout: l, dtype: dtype, why: why}, err
+	return made{layout: l, dtype: dtype.dtypeOr(Float32), why: "leaves its elements unwritten"}, err
 }
 
 // random draws floating-point and complex numbers only.
-func random(a arguments) (made, error) {
-	dtype := a.dtype(1, Float32)
+func random(shape []int, given argument) (made, error) {
+	dtype := given.dtypeOr(Float32)
 	if dtype.kind() < kindFloating {
 		return made{}, fmt.Errorf("PyTorch draws none of %s: want a float or complex dtype", dtype)
 	}
-	return unknown(a.list(0), rowMajor, dtype, "draws its elements at random")
+	l, err := Contiguous(shape...)
+	return made{layout: l, dtype: dtype, why: "draws its elements at random"}, err
 }
 
 func tensorOf(data value, given argument) (made, error) {
@@ -229,7 +223,7 @@ func tensorOf(data value, given argument) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	dtype := arguments{given}.dtype(0, dtypeOf[widest])
+	dtype := given.dtypeOr(dtypeOf[widest])
 	for i, s := range all {
 		if s.overflows(dtype) || s.kind == kindComplex && dtype != Bool &&
 			dtype.kind() != kindComplex {

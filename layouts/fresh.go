@@ -92,34 +92,23 @@ func (s site) repeat(counts []int) (site, error) {
 	return c, nil
 }
 
+// contiguous copies unless the layout is the format's. As in PyTorch, preserve_format means
+// contiguous_format for a contiguous tensor and is refused for others
+// (aten/src/ATen/native/TensorProperties.cpp, contiguous).
 func (s site) contiguous(f memoryFormat) (site, error) {
-	strides, err := s.layout.contiguousStridesIn(f)
-	if err != nil || strides == nil {
-		return s, err
-	}
-	return s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f)), nil
-}
-
-// contiguousStridesIn returns the strides of contiguous()'s copy, nil without a copy. As in
-// PyTorch, preserve_format means contiguous_format for a contiguous tensor and is refused for
-// others (aten/src/ATen/native/TensorProperties.cpp, contiguous).
-func (l Layout) contiguousStridesIn(f memoryFormat) ([]int, error) {
+	l := s.layout
 	switch {
 	case (f == preserve || f == rowMajor) && l.IsContiguous():
-		return nil, nil
+		return s, nil
 	case f == preserve:
-		return nil, errors.New("contiguous: preserve_format names no layout for a copy, and " +
+		return s, errors.New("contiguous: preserve_format names no layout for a copy, and " +
 			"PyTorch refuses it of a tensor that is not contiguous")
 	}
 	strides, err := l.stridesIn("contiguous", f)
-	if err == nil && l.isContiguousIn(f) {
-		return nil, nil
+	if err != nil || f != rowMajor && l.isDense(f) {
+		return s, err
 	}
-	return strides, err
-}
-
-func (l Layout) isContiguousIn(f memoryFormat) bool {
-	return f == rowMajor && l.IsContiguous() || f != rowMajor && l.isDense(f)
+	return s.copied(l.shape, strides, fmt.Errorf("%v does not lie in %v", l, f)), nil
 }
 
 func (s site) to(dtype DType, f memoryFormat) (site, error) {
@@ -146,40 +135,46 @@ func (l Layout) suggested() memoryFormat {
 	return rowMajor
 }
 
-func (s site) reshape(op string, sizes []int) (site, error) {
-	shape, err := inferSize(op, sizes, "the tensor", s.layout.Numel())
+func (s site) reshape(sizes []int) (site, error) {
+	shape, err := inferSize("reshape", sizes, "the tensor", s.layout.Numel())
 	if err != nil {
 		return site{}, err
 	}
-	return s.shaped(op, shape)
+	return s.shaped("reshape", shape)
 }
 
-func (s site) shaped(op string, shape []int) (site, error) {
-	strides, err := s.layout.viewStrides(shape)
-	if _, ok := errors.AsType[*noViewError](err); ok {
-		return s.copied(shape, contiguousStrides(shape), err), nil
+func (s site) shaped(op string, shape []int) (to site, err error) {
+	to = s
+	to.layout, err = s.layout.viewed(op, shape)
+	if why, ok := errors.AsType[*noViewError](err); ok {
+		return s.copied(shape, contiguousStrides(shape), why), nil
 	}
-	if err != nil {
-		return site{}, fmt.Errorf("%s: %w", op, err)
-	}
-	s.layout, err = derived(op, shape, strides, s.layout.offset)
-	return s, err
+	return to, err
 }
 
 func (s site) ravel() (site, error) {
 	if s.layout.IsContiguous() {
-		return s.reshape("ravel", []int{-1})
+		return s.reshape([]int{-1})
 	}
 	return s.copied([]int{s.layout.Numel()}, []int{1},
 		fmt.Errorf("%v is not contiguous", s.layout)), nil
 }
 
 func (s site) flatten(start, end int) (site, error) {
-	a, b, err := s.layout.flattened(start, end)
-	if err != nil || a == b && s.layout.Rank() > 0 {
+	l := s.layout
+	at, err := l.dims("flatten", false, start, end)
+	switch {
+	case err != nil:
 		return s, err
+	case at[0] > at[1]:
+		return s, fmt.Errorf("flatten: start dim %d comes after end dim %d", at[0], at[1])
+	case l.Rank() == 0:
+		return s.shaped("flatten", []int{1})
+	case at[0] == at[1]:
+		return s, nil
 	}
-	return s.shaped("flatten", s.layout.merged(a, b))
+	merged := Layout{shape: l.shape[at[0] : at[1]+1]}.Numel()
+	return s.shaped("flatten", slices.Concat(l.shape[:at[0]], []int{merged}, l.shape[at[1]+1:]))
 }
 
 // viewAs is view_dtype (ATen/native/TensorShape.cpp and TensorConversions.cpp).

@@ -35,8 +35,7 @@ func Elementwise(inputs ...Layout) (Iteration, error) {
 	if err != nil {
 		return Iteration{}, err
 	}
-	it := iterator{shape: shape, inputs: inputs}
-	return it.iterate()
+	return iterator{shape: shape, operands: inputs, allocates: true}.iterate()
 }
 
 // Into returns how PyTorch writes a result to a destination: x.add_(y) is Into(x, x, y), add(x, y,
@@ -44,7 +43,8 @@ func Elementwise(inputs ...Layout) (Iteration, error) {
 // inputs that do not broadcast to its shape. (PyTorch then resizes out=, as if it were allocated.)
 // With inputs, Into also refuses a destination expanded by a stride of 0.
 func Into(output Layout, inputs ...Layout) (Iteration, error) {
-	shape, err := broadcastShape("into", append([]Layout{output}, inputs...))
+	operands := append([]Layout{output}, inputs...)
+	shape, err := broadcastShape("into", operands)
 	if err != nil {
 		return Iteration{}, err
 	}
@@ -58,8 +58,7 @@ func Into(output Layout, inputs ...Layout) (Iteration, error) {
 			"dim %d of size %d has stride 0; a clone of it has its own",
 			d, output.shape[d])
 	}
-	it := iterator{shape: shape, output: &output, inputs: inputs}
-	return it.iterate()
+	return iterator{shape: shape, operands: operands}.iterate()
 }
 
 // Reduction returns how PyTorch computes input.sum(dims, keepdim) and other reductions by
@@ -100,8 +99,8 @@ func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
 			}
 		}
 	}
-	it := iterator{shape: input.shape, output: &seen, inputs: []Layout{input}, reduces: true}
-	found, err := it.iterate()
+	found, err := iterator{shape: input.shape, operands: []Layout{seen, input},
+		reduces: true}.iterate()
 	found.Output = result
 	return found, err
 }
@@ -132,47 +131,37 @@ func (l Layout) expanded() int {
 }
 
 type iterator struct {
-	shape   []int   // common to all operands
-	output  *Layout // nil: to be allocated
-	inputs  []Layout
-	reduces bool
+	shape     []int    // common to all operands
+	operands  []Layout // the output first
+	allocates bool     // the output, which is not among the operands then
+	reduces   bool
 }
 
-func (it iterator) defined() []Layout {
-	if it.output == nil {
-		return it.inputs
-	}
-	return append([]Layout{*it.output}, it.inputs...)
-}
-
-func (it iterator) iterate() (Iteration, error) {
+func (it iterator) iterate() (found Iteration, err error) {
 	if strides := it.quick(); strides != nil {
 		return it.asTheyLie(strides)
 	}
 	aligned := it.aligned()
 	order := strideOrder(it.shape, aligned, it.reduces)
-	found := Iteration{}
-	if it.output == nil {
-		strides := denseStrides(it.shape, order)
+	strides := denseStrides(it.shape, order)
+	if it.allocates {
 		aligned = slices.Insert(aligned, 0, strides)
-		if slices.Equal(order, rowMajor.order(len(it.shape))) {
-			strides = contiguousStrides(it.shape) // differ only if a size is 0
-		}
-		var err error
-		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
-			return Iteration{}, err
-		}
-	} else {
-		found.Output = *it.output
 	}
+	if slices.Equal(order, rowMajor.order(len(it.shape))) {
+		strides = contiguousStrides(it.shape) // differ only if a size is 0
+	}
+	operands, err := it.allocated(strides)
+	if err != nil {
+		return Iteration{}, err
+	}
+	found.Output = operands[0]
 	shape := reordered(it.shape, order)
 	for r := range aligned {
 		aligned[r] = reordered(aligned[r], order)
 	}
 	shape = coalesced(shape, aligned)
-	offsets := it.offsets()
 	for r, strides := range aligned {
-		l, err := derived("walk", shape, strides, offsets[r])
+		l, err := derived("walk", shape, strides, operands[r].offset)
 		if err != nil {
 			return Iteration{}, err
 		}
@@ -181,18 +170,26 @@ func (it iterator) iterate() (Iteration, error) {
 	return found, nil
 }
 
+// allocated returns the output and the inputs.
+func (it iterator) allocated(strides []int) ([]Layout, error) {
+	if !it.allocates {
+		return it.operands, nil
+	}
+	output, err := derived("elementwise", it.shape, strides, 0)
+	return append([]Layout{output}, it.operands...), err
+}
+
 // quick is compute_fast_setup_type. It returns the strides of an allocated output if all operands
 // have its shape and lie alike, else nil. Broadcasting, of a 0-d operand too, makes a difference.
 func (it iterator) quick() []int {
-	operands := it.defined()
 	contiguous, channelsLast, same := true, true, true
-	for _, l := range operands {
+	for _, l := range it.operands {
 		if it.reduces || !slices.Equal(l.shape, it.shape) {
 			return nil
 		}
 		contiguous = contiguous && l.IsContiguous()
 		channelsLast = channelsLast && l.isDense(channelsLast2d)
-		same = same && l.IsDense() && slices.Equal(l.strides, operands[0].strides)
+		same = same && l.IsDense() && slices.Equal(l.strides, it.operands[0].strides)
 	}
 	switch {
 	case contiguous:
@@ -200,20 +197,20 @@ func (it iterator) quick() []int {
 	case channelsLast:
 		return formatStrides(it.shape, channelsLast2d)
 	case same:
-		return operands[0].strides
+		return it.operands[0].strides
 	}
 	return nil
 }
 
 // asTheyLie walks the elements in memory order in one loop.
 func (it iterator) asTheyLie(strides []int) (found Iteration, err error) {
-	if it.output != nil {
-		found.Output = *it.output
-	} else if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
+	operands, err := it.allocated(strides)
+	if err != nil {
 		return Iteration{}, err
 	}
-	for _, offset := range it.offsets() {
-		l := Layout{offset: offset}
+	found.Output = operands[0]
+	for _, of := range operands {
+		l := Layout{offset: of.offset}
 		if len(it.shape) > 0 {
 			l.shape, l.strides = []int{found.Output.Numel()}, []int{1}
 		}
@@ -222,22 +219,11 @@ func (it iterator) asTheyLie(strides []int) (found Iteration, err error) {
 	return found, nil
 }
 
-func (it iterator) offsets() []int {
-	offsets := make([]int, 1, 1+len(it.inputs))
-	if it.output != nil {
-		offsets[0] = it.output.offset
-	}
-	for _, l := range it.inputs {
-		offsets = append(offsets, l.offset)
-	}
-	return offsets
-}
-
 // aligned returns the operands' strides for the common shape, 0 for a dim that an operand lacks or
 // broadcasts.
 func (it iterator) aligned() [][]int {
 	var all [][]int
-	for _, l := range it.defined() {
+	for _, l := range it.operands {
 		strides := make([]int, len(it.shape))
 		lead := len(it.shape) - l.Rank()
 		for d, s := range l.strides {

@@ -275,3 +275,11 @@ func TestResultType(t *testing.T) {
 		t.Errorf("of nothing: %v", got)
 	}
 }
+
+// draws is a number of random cases, a fifth with -short.
+func draws(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}

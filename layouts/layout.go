@@ -17,9 +17,7 @@
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] return the order in which PyTorch walks the
 //     operands of an operator, and the strides of its result.
-//  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c. A [Blocked] places its
-//     elements.
-//  7. [Tensor.Sparse] returns the arrays that a sparse format stores.
+//  6. [Tensor.Sparse] returns the arrays that a sparse format stores.
 package layouts
 
 import (

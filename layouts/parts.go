@@ -17,7 +17,7 @@ type several struct {
 }
 
 func (s step) part(l Layout) (Layout, error) {
-	parts, err := s.op.parts(l, s.args)
+	parts, err := invoke[several](s.op, s.args, l)
 	if err != nil {
 		return Layout{}, fmt.Errorf("%s: %w", s.op.name, err)
 	}
@@ -207,15 +207,17 @@ func (l Layout) reversed() (Layout, error) {
 }
 
 // matrices swaps the last two dims. only refuses more than two dims.
-func (l Layout) matrices(op string, only bool) (Layout, error) {
-	switch {
-	case l.Rank() == 0:
-		return l, nil
-	case l.Rank() == 1 || only && l.Rank() != 2:
-		return Layout{}, fmt.Errorf("%s: the tensor has %d dims (want a matrix; mT swaps the "+
-			"last two of more)", op, l.Rank())
+func matrices(op string, only bool) func(l Layout) (Layout, error) {
+	return func(l Layout) (Layout, error) {
+		switch {
+		case l.Rank() == 0:
+			return l, nil
+		case l.Rank() == 1 || only && l.Rank() != 2:
+			return Layout{}, fmt.Errorf("%s: the tensor has %d dims (want a matrix; mT swaps the "+
+				"last two of more)", op, l.Rank())
+		}
+		return l.Transpose(-2, -1)
 	}
-	return l.Transpose(-2, -1)
 }
 
 func (l Layout) movedims(src, dst []int) (Layout, error) {

@@ -122,7 +122,7 @@ func (t *Tensor) excerpt() *Tensor {
 		}
 		places = next
 	}
-	return must(t.picked(places, shape...))
+	return t.picked(places, shape...)
 }
 
 func (t *Tensor) cells() (cells []string, width int) {

@@ -92,17 +92,8 @@ func (l Layout) IsDense() bool {
 	if l.IsContiguous() {
 		return true
 	}
-	var dims []int
-	for d, n := range l.shape {
-		if n > 1 {
-			dims = append(dims, d)
-		}
-	}
-	slices.SortStableFunc(dims, func(a, b int) int {
-		return cmp.Compare(l.strides[a], l.strides[b])
-	})
 	want := 1
-	for _, d := range dims {
+	for _, d := range l.byStride() {
 		if l.strides[d] != want {
 			return false
 		}
@@ -111,6 +102,22 @@ func (l Layout) IsDense() bool {
 	return true
 }
 
+// byStride returns the dims of more than one index by the magnitude of their strides, the least
+// first.
+func (l Layout) byStride() (dims []int) {
+	for d, n := range l.shape {
+		if n > 1 {
+			dims = append(dims, d)
+		}
+	}
+	slices.SortStableFunc(dims, func(a, b int) int {
+		return cmp.Compare(magnitude(l.strides[a]), magnitude(l.strides[b]))
+	})
+	return dims
+}
+
+func magnitude(n int) int { return max(n, -n) }
+
 // Overlaps reports whether two indices share an element. It is exact, and looks at every element if
 // strides alone do not decide.
 func (l Layout) Overlaps() bool {
@@ -118,21 +125,14 @@ func (l Layout) Overlaps() bool {
 		return false
 	}
 	// sorted strides that each exceed the reach of the smaller ones keep all elements apart.
-	var dims []int
-	for d, n := range l.shape {
-		if n > 1 {
-			dims = append(dims, d)
-		}
-	}
-	abs := func(d int) int { return max(l.strides[d], -l.strides[d]) }
-	slices.SortFunc(dims, func(a, b int) int { return cmp.Compare(abs(a), abs(b)) })
 	reach, apart := 0, true
-	for _, d := range dims {
-		if abs(d) == 0 {
+	for _, d := range l.byStride() {
+		stride := magnitude(l.strides[d])
+		if stride == 0 {
 			return true
 		}
-		apart = apart && abs(d) > reach
-		reach += (l.shape[d] - 1) * abs(d)
+		apart = apart && stride > reach
+		reach += (l.shape[d] - 1) * stride
 	}
 	if apart {
 		return false
@@ -155,7 +155,7 @@ func (l Layout) Overlaps() bool {
 func (l Layout) preservedStrides() []int {
 	upright := Layout{shape: l.shape, strides: l.Strides()}
 	for d, stride := range upright.strides {
-		upright.strides[d] = max(stride, -stride)
+		upright.strides[d] = magnitude(stride)
 	}
 	if upright.IsDense() {
 		return upright.strides

@@ -44,7 +44,7 @@ func (t *Tensor) Sparse(format string, block ...int) (*Sparse, error) {
 	case !blocks && len(block) > 0:
 		return nil, fmt.Errorf("%s has no blocks (bsr and bsc have)", format)
 	case format == "coo":
-		return t.coordinates()
+		return t.coordinates(), nil
 	case len(shape) != 2:
 		return nil, fmt.Errorf("%s stores matrices, and the tensor has %d dims", format, len(shape))
 	case !blocks:
@@ -56,13 +56,13 @@ func (t *Tensor) Sparse(format string, block ...int) (*Sparse, error) {
 		return nil, fmt.Errorf("blocks of %s do not divide a matrix of %s", FormatShape(block),
 			FormatShape(shape))
 	}
-	return t.compressed(format, blocks, block)
+	return t.compressed(format, blocks, block), nil
 }
 
 // maxSparse keeps empty and expanded tensors from taking all memory.
 const maxSparse = 1 << 26
 
-func (t *Tensor) coordinates() (*Sparse, error) {
+func (t *Tensor) coordinates() *Sparse {
 	shape := t.layout.shape
 	var places []int
 	index := make([][]int64, len(shape))
@@ -78,22 +78,15 @@ func (t *Tensor) coordinates() (*Sparse, error) {
 		}
 		number++
 	}
-	indices, err := FromSlice(slices.Concat(index...), len(shape), len(places))
-	if err != nil {
-		return nil, err
-	}
-	values, err := t.picked(places, len(places))
-	if err != nil {
-		return nil, err
-	}
+	indices := must(FromSlice(slices.Concat(index...), len(shape), len(places)))
 	return &Sparse{"coo", slices.Clone(shape), []SparseArray{
 		{"indices", indices, "row d is the indices of the values in dim d"},
-		{"values", values, "what is not zero, in row-major order"},
-	}}, nil
+		{"values", t.picked(places, len(places)), "what is not zero, in row-major order"},
+	}}
 }
 
 // compressed stores the columns of the blocks in each row of blocks, or the reverse.
-func (t *Tensor) compressed(format string, blocks bool, block []int) (*Sparse, error) {
+func (t *Tensor) compressed(format string, blocks bool, block []int) *Sparse {
 	major, minor := 0, 1 // dims
 	if strings.HasSuffix(format, "sc") {
 		major, minor = 1, 0
@@ -116,35 +109,20 @@ func (t *Tensor) compressed(format string, blocks bool, block []int) (*Sparse, e
 		sizes, kind = append(sizes, block...), "block"
 		what = [2]string{"row of blocks", "column of blocks"}
 	}
-	values, err := t.picked(places, sizes...)
-	if err != nil {
-		return nil, err
-	}
-	compressed, err := FromSlice(starts, len(starts))
-	if err != nil {
-		return nil, err
-	}
-	plain, err := FromSlice(indices, len(indices))
-	if err != nil {
-		return nil, err
-	}
 	return &Sparse{format, t.layout.Shape(), []SparseArray{
-		{"c" + names[major] + "_indices", compressed,
+		{"c" + names[major] + "_indices", must(FromSlice(starts, len(starts))),
 			fmt.Sprintf("%s i has the %ss from entry i to the one before entry i+1",
 				what[major], kind)},
-		{names[minor] + "_indices", plain, fmt.Sprintf("the %s of each %s", what[minor], kind)},
-		{"values", values, fmt.Sprintf("each %s that is not zero, %s by %s", kind, what[major],
-			what[major])},
-	}}, nil
+		{names[minor] + "_indices", must(FromSlice(indices, len(indices))),
+			fmt.Sprintf("the %s of each %s", what[minor], kind)},
+		{"values", t.picked(places, sizes...),
+			fmt.Sprintf("each %s that is not zero, %s by %s", kind, what[major], what[major])},
+	}}
 }
 
-// picked are elements at places of the storage, in a row-major tensor.
-func (t *Tensor) picked(places []int, shape ...int) (*Tensor, error) {
-	l, err := fresh("sparse", shape)
-	if err != nil {
-		return nil, err
-	}
-	return t.gather(places, t.DType(), l)
+// picked are elements at places of the storage of a readable tensor, in a row-major one.
+func (t *Tensor) picked(places []int, shape ...int) *Tensor {
+	return must(t.gather(places, t.DType(), must(fresh("sparse", shape))))
 }
 
 // nonzero reports whether the element at a place is not zero.

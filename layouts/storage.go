@@ -87,11 +87,15 @@ func Over[T Element](mem []byte) ([]T, error) {
 	return words[T](s), nil
 }
 
-func data[T Element](s *Storage) ([]T, error) {
-	if s.dtype != dtypeFor[T]() {
-		return nil, fmt.Errorf("storage holds %s, not %s", s.dtype, dtypeFor[T]())
+// data is the storage of a readable tensor of T.
+func data[T Element](t *Tensor) ([]T, error) {
+	if err := t.readable(); err != nil {
+		return nil, err
 	}
-	return words[T](s), nil
+	if t.DType() != dtypeFor[T]() {
+		return nil, fmt.Errorf("storage holds %s, not %s", t.DType(), dtypeFor[T]())
+	}
+	return words[T](t.storage), nil
 }
 
 // words checks no type: W only needs the size of an element.

@@ -141,11 +141,8 @@ func (t *Tensor) scalars() (all []scalar) {
 	return all
 }
 
-// reinterpreted drops the bytes after the last whole element.
+// reinterpreted drops the bytes of a readable tensor after the last whole element.
 func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
-	if err := t.readable(); err != nil {
-		return nil, err
-	}
 	whole := len(t.storage.mem) / s.dtype.Size() * s.dtype.Size()
 	storage, err := storageOver(s.dtype, t.storage.mem[:whole])
 	if err != nil {
@@ -163,10 +160,7 @@ func (t *Tensor) readable() error {
 
 // At returns the element at index; negative entries count from the end.
 func At[T Element](t *Tensor, index ...int) (T, error) {
-	if err := t.readable(); err != nil {
-		return *new(T), err
-	}
-	all, err := data[T](t.storage)
+	all, err := data[T](t)
 	if err != nil {
 		return *new(T), err
 	}
@@ -206,10 +200,7 @@ func (t *Tensor) Address(index ...int) (uintptr, error) {
 
 // Values returns all elements in row-major order of the indices.
 func Values[T Element](t *Tensor) ([]T, error) {
-	if err := t.readable(); err != nil {
-		return nil, err
-	}
-	all, err := data[T](t.storage)
+	all, err := data[T](t)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package layouts_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -16,14 +15,6 @@ var readers = map[string]func(text string) (any, error){
 	"expression": func(text string) (any, error) {
 		_, _, _, err := layouts.ParseExpression(text)
 		return nil, err
-	},
-	"tag": func(text string) (any, error) { return layouts.ParseTag(text) },
-	"nChw16c": func(text string) (any, error) {
-		var shape []int
-		if err := json.Unmarshal([]byte(text), &shape); err != nil {
-			return nil, err
-		}
-		return must(layouts.ParseTag("nChw16c")).Layout(shape...)
 	},
 	"shape": func(text string) (any, error) { return layouts.ParseShape(text) },
 	"dtype": func(text string) (any, error) { return layouts.ParseDType(text) },

@@ -19,14 +19,12 @@ import (
 )
 
 // eachCase decodes the recorded cases of a kind, such as torch/views.jsonl.gz: a gzipped file of
-// JSON objects. It reads ours, and that of the folder TORCH_VECTORS (ONEDNN_VECTORS), if it has
-// the kind.
+// JSON objects. It reads ours, and that of the folder TORCH_VECTORS, if it has the kind.
 func eachCase[T any](t *testing.T, kind string, use func(T)) {
 	t.Helper()
 	files := []string{filepath.Join("testdata", kind)}
-	source, name := filepath.Split(kind)
-	if dir := os.Getenv(strings.ToUpper(filepath.Base(source)) + "_VECTORS"); dir != "" {
-		files = append(files, must(filepath.Glob(filepath.Join(dir, name)))...)
+	if dir := os.Getenv("TORCH_VECTORS"); dir != "" {
+		files = append(files, must(filepath.Glob(filepath.Join(dir, filepath.Base(kind))))...)
 	}
 	for _, file := range files {
 		lines := must(gzip.NewReader(bytes.NewReader(must(os.ReadFile(file)))))
@@ -188,4 +186,13 @@ func TestTorchBroadcast(t *testing.T) {
 			t.Errorf("%s: %v and %v: got %s, PyTorch %s", c.ID, c.A, c.B, got, want)
 		}
 	})
+}
+
+func checksum(values []int) (sum int64) {
+	for i, v := range values {
+		if sum += int64((i + 1) * v); sum >= 1<<61-1 {
+			sum %= 1<<61 - 1
+		}
+	}
+	return sum
 }

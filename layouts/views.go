@@ -258,11 +258,16 @@ func (l Layout) View(sizes ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
+	return l.viewed("view", shape)
+}
+
+// viewed is View for the view that op makes.
+func (l Layout) viewed(op string, shape []int) (Layout, error) {
 	strides, err := l.viewStrides(shape)
 	if err != nil {
-		return Layout{}, fmt.Errorf("view: %w", err)
+		return Layout{}, fmt.Errorf("%s: %w", op, err)
 	}
-	return derived("view", shape, strides, l.offset)
+	return derived(op, shape, strides, l.offset)
 }
 
 // inferSize replaces one -1 by the rest of numel (ATen/InferSize.h).
@@ -328,7 +333,11 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 			next--
 		}
 		if filled != chunk {
-			return nil, l.cannotMerge(d, shape)
+			inner := d
+			for l.shape[inner] == 1 {
+				inner++
+			}
+			return nil, &noViewError{l, shape, d - 1, inner}
 		}
 		if d > 0 {
 			base, chunk = l.strides[d-1], 1
@@ -356,36 +365,6 @@ func (e *noViewError) Error() string {
 		l.strides[e.Inner], e.Inner)
 }
 
-func (l Layout) cannotMerge(d int, shape []int) error {
-	inner := d
-	for l.shape[inner] == 1 {
-		inner++
-	}
-	return &noViewError{l, shape, d - 1, inner}
-}
-
-func (l Layout) flattened(start, end int) (a, b int, err error) {
-	at, err := l.dims("flatten", false, start, end)
-	if err == nil && at[0] > at[1] {
-		err = fmt.Errorf("flatten: start dim %d comes after end dim %d", at[0], at[1])
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	return at[0], at[1], nil
-}
-
-func (l Layout) merged(a, b int) []int {
-	if l.Rank() == 0 {
-		return []int{1}
-	}
-	size := 1
-	for _, n := range l.shape[a : b+1] {
-		size *= n
-	}
-	return slices.Concat(l.shape[:a], []int{size}, l.shape[b+1:])
-}
-
 // unflatten splits a dim into several, whose sizes multiply to its own. One may be -1 and is
 // inferred. It strip-mines a walk.
 func (l Layout) unflatten(dim int, sizes ...int) (Layout, error) {
@@ -400,12 +379,7 @@ func (l Layout) unflatten(dim int, sizes ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	shape := slices.Concat(l.shape[:d], parts, l.shape[d+1:])
-	strides, err := l.viewStrides(shape)
-	if err != nil {
-		return Layout{}, fmt.Errorf("unflatten: %w", err)
-	}
-	return derived("unflatten", shape, strides, l.offset)
+	return l.viewed("unflatten", slices.Concat(l.shape[:d], parts, l.shape[d+1:]))
 }
 
 // unsqueeze inserts a dim of size 1 before dim, or at the end (ATen/native/TensorShape.cpp,
@@ -513,26 +487,28 @@ func (l Layout) diagonal(offset, dim1, dim2 int) (Layout, error) {
 	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
 
-// asStrided returns any layout within a storage of length elements. It refuses a negative stride or
-// offset, and an element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
-func asStrided(length int, shape, strides []int, offset int) (Layout, error) {
+// asStrided returns any layout within the storage. It refuses a negative stride or offset, and an
+// element beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
+func (s site) asStrided(shape, strides []int, at argument) (site, error) {
+	offset := at.or(s.layout.offset)
 	l, err := derived("as_strided", shape, strides, offset)
 	if err != nil {
-		return Layout{}, err
+		return site{}, err
 	}
-	for d, s := range strides {
-		if s < 0 {
-			return Layout{}, fmt.Errorf("as_strided: stride %d of dim %d is negative", s, d)
+	for d, n := range strides {
+		if n < 0 {
+			return site{}, fmt.Errorf("as_strided: stride %d of dim %d is negative", n, d)
 		}
 	}
 	if offset < 0 {
-		return Layout{}, fmt.Errorf("as_strided: offset %d is negative", offset)
+		return site{}, fmt.Errorf("as_strided: offset %d is negative", offset)
 	}
-	if _, high := l.Extent(); l.Numel() > 0 && high >= length {
-		return Layout{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l,
-			high, length)
+	if _, high := l.Extent(); l.Numel() > 0 && high >= s.storage {
+		return site{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l, high,
+			s.storage)
 	}
-	return l, nil
+	s.layout = l
+	return s, nil
 }
 
 // Broadcast returns the layouts expanded to their common shape. Aligned at the last dim, sizes must

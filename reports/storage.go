@@ -85,7 +85,7 @@ func (p *storagePicture) title() string {
 func (p *storagePicture) sentence() string {
 	var parts []string
 	for _, v := range p.Views {
-		parts = append(parts, fmt.Sprintf("%s%s has %v.", v.Name, p.What, v.Blocked))
+		parts = append(parts, fmt.Sprintf("%s%s has %v.", v.Name, p.What, v.Placed))
 	}
 	return strings.Join(parts, " ")
 }

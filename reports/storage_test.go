@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 )
 
 // drawingOf is what is drawn of views of a tensor.
@@ -67,12 +68,7 @@ func TestStorage(t *testing.T) {
 		checkStorage(t, fmt.Sprintf("%v of %v", view, p.Shape), d)
 	}
 	for _, format := range []string{"nChw8c", "nhwc", "ABcd4b2a"} {
-		tag, err := layouts.ParseTag(format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := layouts.Picture{Shape: []int{2, 5, 2, 3}, DType: layouts.Float32, Format: tag}
-		checkStorage(t, format, drawingOf(t, p))
+		checkStorage(t, format, blockedDrawing(t, format, 2, 5, 2, 3))
 	}
 	if drawn < 100 {
 		t.Errorf("drawn %d", drawn)
@@ -164,11 +160,15 @@ func TestStorageTexts(t *testing.T) {
 
 func blockedDrawing(t *testing.T, format string, shape ...int) layouts.Drawing {
 	t.Helper()
-	tag, err := layouts.ParseTag(format)
+	tag, err := blocked.Parse(format)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return drawingOf(t, layouts.Picture{Shape: shape, DType: layouts.Float32, Format: tag})
+	d, err := blocked.Picture{Format: tag, Shape: shape, DType: layouts.Float32}.Drawing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func wrapped(t *testing.T, d layouts.Drawing) []string {

@@ -14,6 +14,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -81,11 +82,11 @@ func TestMissed(t *testing.T) {
 // TestReorder: formats are walked in the order in which either lies in memory, too, and are not
 // made contiguous.
 func TestReorder(t *testing.T) {
-	from, err := layouts.ParseTag("ab")
+	from, err := blocked.Parse("ab")
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := layouts.ParseTag("Ba8b")
+	to, err := blocked.Parse("Ba8b")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -382,10 +383,10 @@ func shapeOf(all []tensor) []int {
 // reorder lowers a reorder of oneDNN's: a pass over all elements in the destination's order, by a
 // pattern for each part that blocks make.
 func reorder(op operators.Operator) (lowered, error) {
-	var places []layouts.Blocked
+	var places []blocked.Layout
 	for _, o := range []operators.Tensor{op.Outputs[0], op.Inputs[0]} {
-		tag, err := layouts.ParseTag(o.Format)
-		var b layouts.Blocked
+		tag, err := blocked.Parse(o.Format)
+		var b blocked.Layout
 		if err == nil {
 			b, err = tag.Layout(o.Shape...)
 		}
@@ -394,7 +395,7 @@ func reorder(op operators.Operator) (lowered, error) {
 		}
 		places = append(places, b)
 	}
-	pieces, err := layouts.Pieces(nest.UpTo(len(op.Inputs[0].Shape)), places...)
+	pieces, err := blocked.Pieces(nest.UpTo(len(op.Inputs[0].Shape)), places...)
 	if err != nil {
 		return lowered{}, err
 	}

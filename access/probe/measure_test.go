@@ -85,7 +85,7 @@ func TestMeasureStops(t *testing.T) {
 	}
 	o = Options{MaxSize: 1 << 20, MaxMemory: 1 << 10, Budget: time.Hour}
 	if _, err := Measure(context.Background(), o); err == nil ||
-		err.Error() != "the tensors need 0.0 MiB of memory, this machine has 0.0 MiB available" {
+		err.Error() != "the tensors need 4 KiB of memory, this machine has 1 KiB available" {
 		t.Error(err)
 	}
 }

@@ -97,7 +97,7 @@ func TestPrepare(t *testing.T) {
 			p *session.Plan) {
 			p.Comparisons[0][1].Spec.Shape = []int{0}
 		},
-		"A/n=8: the tensors need 4096.0 GiB of memory, this": func(
+		"A/n=8: the tensors need 4 TiB of memory, this": func(
 			p *session.Plan) {
 			p.Comparisons[0][0].Spec.Shape = []int{1 << 20, 1 << 20}
 		},

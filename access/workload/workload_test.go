@@ -14,12 +14,13 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 )
 
 // sameText compares chains of views and formats by the texts that they were read from.
 var sameText = cmp.Options{
 	cmp.Comparer(func(a, b layouts.Chain) bool { return a.String() == b.String() }),
-	cmp.Comparer(func(a, b layouts.Tag) bool { return a.String() == b.String() }),
+	cmp.Comparer(func(a, b blocked.Tag) bool { return a.String() == b.String() }),
 }
 
 // checkError wants an error that begins with a place and names all else of a list.

@@ -18,7 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/compiled"
 	"github.com/stridebench/stridebench/access/csource"
-	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
@@ -57,9 +57,9 @@ func (e *execFlags) add(flags *pflag.FlagSet, p *patternFlags) {
 }
 
 // callOr returns a parser that also reads the number of a call, from 1 on.
-func callOr(parse func(string) (layouts.Tag, error), call *uint64) func(string) (layouts.Tag,
+func callOr(parse func(string) (blocked.Tag, error), call *uint64) func(string) (blocked.Tag,
 	error) {
-	return func(text string) (tag layouts.Tag, err error) {
+	return func(text string) (tag blocked.Tag, err error) {
 		if *call, err = strconv.ParseUint(text, 10, 64); err != nil || *call == 0 {
 			return parse(text)
 		}

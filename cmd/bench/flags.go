@@ -13,6 +13,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/results/filter"
 	"github.com/stridebench/stridebench/results/keys"
 	"github.com/stridebench/stridebench/simcache"
@@ -152,7 +153,7 @@ func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
 type patternFlags struct {
 	shape, with parsed[[]int]
 	op          parsed[access.Op]
-	from, to    parsed[layouts.Tag]
+	from, to    parsed[blocked.Tag]
 	dtype       several[layouts.DType]
 	view        several[layouts.Chain]
 	pad         several[int]
@@ -320,10 +321,10 @@ func checkBy(label string) error {
 }
 
 // parseTag also reads a format in capitals, such as NCHW.
-func parseTag(text string) (layouts.Tag, error) {
-	tag, err := layouts.ParseTag(text)
+func parseTag(text string) (blocked.Tag, error) {
+	tag, err := blocked.Parse(text)
 	if err != nil && text == strings.ToUpper(text) {
-		if lower, other := layouts.ParseTag(strings.ToLower(text)); other == nil {
+		if lower, other := blocked.Parse(strings.ToLower(text)); other == nil {
 			return lower, nil
 		}
 	}

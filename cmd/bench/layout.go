@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/reports"
 )
 
 func newLayout() *cobra.Command {
 	var pattern patternFlags
 	var out string
-	var format parsed[layouts.Tag]
+	var format parsed[blocked.Tag]
 	var block parsed[[]int]
 	sparse := oneOf("format", "coo", "csr", "csc", "bsr", "bsc")
 	sparse.value, sparse.text = "", ""
@@ -34,7 +35,7 @@ func newLayout() *cobra.Command {
 					return err
 				}
 				p.Expression = args[0]
-				return picture(c, p, out)
+				return picture(c, p, args[0], out)
 			}
 			if !pattern.shape.set {
 				return errors.New("nothing to lay out: want an expression, " +
@@ -44,9 +45,16 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format.set {
+				if err := exclude(c, "format", "view sparse block"); err != nil {
+					return err
+				}
+				return picture(c, blocked.Picture{Format: format.value, Shape: s.Shape,
+					DType: s.DType}, "", out)
+			}
 			p.Shape, p.Views, p.DType = s.Shape, pattern.view.values, s.DType
-			p.Format, p.Sparse, p.Block = format.value, sparse.value, block.value
-			return picture(c, p, out)
+			p.Sparse, p.Block = sparse.value, block.value
+			return picture(c, p, "", out)
 		})
 	pattern.addTensor(cmd.Flags(), 1)
 	pattern.view.most = maxViews
@@ -86,19 +94,22 @@ func alone(c call, expression string) error {
 	return nil
 }
 
-// picture prints what p asks, or draws it to a file. The words are folded; the drawing already
-// fits.
-func picture(c call, p layouts.Picture, file string) error {
+// picture prints what p asks, perhaps of an expression, or draws it to a file. The words are folded;
+// the drawing already fits.
+func picture(c call, p interface {
+	Text() (words, drawing string, err error)
+	Drawing() (layouts.Drawing, error)
+}, expression, file string) error {
 	words, drawing, err := p.Text()
 	var d layouts.Drawing
 	if err == nil && file != "" {
 		d, err = p.Drawing()
 	}
-	if _, isView := layouts.ParseChain(p.Expression); err != nil && p.Expression != "" {
+	if _, isView := layouts.ParseChain(expression); err != nil && expression != "" {
 		if isView == nil {
-			err = fmt.Errorf("%w; or give its sizes, as --shape 3x4 --view '%s'", err, p.Expression)
+			err = fmt.Errorf("%w; or give its sizes, as --shape 3x4 --view '%s'", err, expression)
 		}
-		return fmt.Errorf("%q: %w", p.Expression, err)
+		return fmt.Errorf("%q: %w", expression, err)
 	}
 	if err != nil {
 		return fmt.Errorf("--%w", err)

@@ -1,4 +1,15 @@
-package layouts
+// Package blocked is the program's own and promises nothing. It has oneDNN's blocked formats, such
+// as nChw16c ("Understanding Memory Formats"; dnnl_types.h, dnnl_format_tag_t). A tag writes a
+// format:
+//
+//	tag   = order {block}
+//	order = a letter for each dim, the outermost in memory first
+//	block = size letter
+//
+// Letters a, b, c ... name the dims. An upper-case letter counts whole blocks of its dim. The
+// blocks hold the elements, the outermost block first. ABcd16b16a2b has blocks of 16 (a) by 32 (b)
+// and keeps pairs of b together.
+package blocked
 
 import (
 	"fmt"
@@ -8,25 +19,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
-
-// This file has oneDNN's blocked formats ("Understanding Memory Formats"; dnnl_types.h,
-// dnnl_format_tag_t). A tag writes a format:
-//
-//	tag   = order {block}
-//	order = a letter for each dim, the outermost in memory first
-//	block = size letter
-//
-// Letters a, b, c ... name the dims. An upper-case letter counts whole blocks of its dim. The
-// blocks hold the elements, the outermost block first. ABcd16b16a2b has blocks of 16 (a) by 32 (b)
-// and keeps pairs of b together.
 
 // A Tag is a format of oneDNN.
 type Tag struct {
 	order   []int // dims, the outermost in memory first
 	blocks  []block
-	written string // as ParseTag read it
+	written string // as Parse read it
 }
 
 type block struct{ dim, size int }
@@ -48,9 +49,9 @@ var (
 	blockForm = regexp.MustCompile(`(\d+)([a-z])`)
 )
 
-// ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
+// Parse reads a tag in letters of dims (aBcd16b) or in names of a domain (nChw16c, OIhw16i16o,
 // ldigo). It applies oneDNN's rule, also to formats that a version of oneDNN lacks.
-func ParseTag(text string) (Tag, error) {
+func Parse(text string) (Tag, error) {
 	fault := func(format string, args ...any) (Tag, error) {
 		return Tag{}, fmt.Errorf("format %q: %s", text, fmt.Sprintf(format, args...))
 	}
@@ -137,15 +138,14 @@ func (t Tag) String() string {
 	return b.String()
 }
 
-// Written returns the tag as ParseTag read it.
+// Written returns the tag as Parse read it.
 func (t Tag) Written() string { return t.written }
 
-// A Blocked places the elements of a tensor whose dims may be split into blocks. A dim whose size
+// A Layout places the elements of a tensor whose dims may be split into blocks. A dim whose size
 // its blocks do not divide is padded. Padding is in memory and has no index.
-type Blocked struct {
-	shape  []int
-	dims   [][]digit
-	offset int
+type Layout struct {
+	rows layouts.Layout // row-major, of the shape without padding
+	dims [][]digit
 }
 
 // A digit is a part of a dim's index. The first digit counts whole blocks, the last counts
@@ -154,33 +154,29 @@ type digit struct{ size, stride int }
 
 // Layout lays a shape out at offset 0. It refuses another number of dims, negative sizes, and a
 // padded shape that an int cannot count.
-func (t Tag) Layout(shape ...int) (Blocked, error) {
+func (t Tag) Layout(shape ...int) (Layout, error) {
 	if len(shape) != t.Rank() {
-		return Blocked{}, fmt.Errorf("format %s has %d dims, shape %s has %d", t.Written(),
-			t.Rank(), FormatShape(shape), len(shape))
+		return Layout{}, fmt.Errorf("it has %d dims, shape %s has %d", t.Rank(),
+			layouts.FormatShape(shape), len(shape))
 	}
-	if _, err := checkedNumel(shape); err != nil {
-		return Blocked{}, fmt.Errorf("format %s: %w", t.Written(), err)
+	rows, err := layouts.Contiguous(shape...)
+	if err != nil {
+		return Layout{}, err
 	}
-	padded, outer := make([]int, len(shape)), make([]int, len(shape))
+	outer, padded := make([]int, len(shape)), make([]int, len(shape))
 	for d, n := range shape {
 		of := t.blockOf(d)
-		if n > 0 {
-			outer[d] = (n-1)/of + 1
-		}
-		var ok bool
-		if padded[d], ok = mulInt(outer[d], of); !ok {
-			return Blocked{}, fmt.Errorf("format %s: dim %d of size %d is padded to more than an "+
-				"int can count", t.Written(), d, n)
-		}
+		outer[d] = (n + of - 1) / of
+		padded[d] = outer[d] * of // negative if an int cannot count it
 	}
-	if _, err := checkedNumel(padded); err != nil {
-		return Blocked{}, fmt.Errorf("format %s, padded: %w", t.Written(), err)
+	if _, err := layouts.Contiguous(padded...); err != nil {
+		return Layout{}, fmt.Errorf("shape %s is padded to more elements than an int can count",
+			layouts.FormatShape(shape))
 	}
-	b := Blocked{shape: slices.Clone(shape), dims: make([][]digit, len(shape))}
+	l := Layout{rows: rows, dims: make([][]digit, len(shape))}
 	step := 1
 	put := func(d, size int) {
-		b.dims[d] = append(b.dims[d], digit{size, step})
+		l.dims[d] = append(l.dims[d], digit{size, step})
 		step *= max(size, 1)
 	}
 	for _, k := range slices.Backward(t.blocks) {
@@ -188,27 +184,18 @@ func (t Tag) Layout(shape ...int) (Blocked, error) {
 	}
 	for _, d := range slices.Backward(t.order) {
 		put(d, outer[d])
-		slices.Reverse(b.dims[d])
+		slices.Reverse(l.dims[d])
 	}
-	return b, nil
-}
-
-// plain returns a layout as a Blocked without blocks.
-func plain(l Layout) Blocked {
-	b := Blocked{shape: l.Shape(), dims: make([][]digit, l.Rank()), offset: l.offset}
-	for d, n := range l.shape {
-		b.dims[d] = []digit{{n, l.strides[d]}}
-	}
-	return b
+	return l, nil
 }
 
 // Shape returns a copy of the sizes, without padding.
-func (b Blocked) Shape() []int { return slices.Clone(b.shape) }
+func (l Layout) Shape() []int { return l.rows.Shape() }
 
 // padded returns the shape with its padding.
-func (b Blocked) padded() []int {
-	padded := make([]int, len(b.dims))
-	for d, digits := range b.dims {
+func (l Layout) padded() []int {
+	padded := make([]int, len(l.dims))
+	for d, digits := range l.dims {
 		padded[d] = 1
 		for _, g := range digits {
 			padded[d] *= g.size
@@ -220,30 +207,41 @@ func (b Blocked) padded() []int {
 // Nested returns all memory, padding included, as a layout. A dim becomes its parts, whole blocks
 // first: aBcd16b with shape 2x17x5x5 gives 2x(2x16)x5x5. Its row-major walk is the padded tensor's.
 // Its Numel is the size of the storage.
-func (b Blocked) Nested() Layout {
-	l := Layout{shape: []int{}, strides: []int{}, offset: b.offset}
-	for _, digits := range b.dims {
-		for _, g := range digits {
-			l.shape, l.strides = append(l.shape, g.size), append(l.strides, g.stride)
-		}
+func (l Layout) Nested() layouts.Layout {
+	var shape, strides []int
+	for _, g := range slices.Concat(l.dims...) {
+		shape, strides = append(shape, g.size), append(strides, g.stride)
 	}
-	return l
+	all, _ := layouts.New(shape, strides, 0) // no error: Tag.Layout passed the padded shape
+	return all
 }
 
-// At is [Layout.At] of b. Padding has no index.
-func (b Blocked) At(index ...int) (int, error) {
-	if _, err := (Layout{shape: b.shape, strides: make([]int, len(b.shape))}).At(
-		index...); err != nil {
+// At is [layouts.Layout.At] of l. Padding has no index.
+func (l Layout) At(index ...int) (int, error) {
+	number, err := l.rows.At(index...)
+	if err != nil {
 		return 0, err
 	}
-	at := b.offset
-	for d, i := range index {
-		if i < 0 {
-			i += b.shape[d]
-		}
-		at += placed(b.dims[d], i)
+	return l.place(number), nil
+}
+
+// place returns the place of an element by its number in row-major order.
+func (l Layout) place(number int) (at int) {
+	for d, digits := range slices.Backward(l.dims) {
+		size := l.rows.Size(d)
+		at += placed(digits, number%size)
+		number /= size
 	}
-	return at, nil
+	return at
+}
+
+// listed writes the sizes and the strides of digits.
+func listed(digits []digit) (sizes, strides string) {
+	var all [2][]string
+	for _, g := range digits {
+		all[0], all[1] = append(all[0], strconv.Itoa(g.size)), append(all[1], strconv.Itoa(g.stride))
+	}
+	return strings.Join(all[0], "x"), strings.Join(all[1], ", ")
 }
 
 func placed(digits []digit, index int) int {
@@ -255,89 +253,89 @@ func placed(digits []digit, index int) int {
 	return at + index*digits[0].stride
 }
 
-// Offsets is [Layout.Offsets] of b, without padding.
-func (b Blocked) Offsets() iter.Seq[int] {
+// Offsets is [layouts.Layout.Offsets] of l, without padding.
+func (l Layout) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		if !slices.Contains(b.shape, 0) {
-			b.walk(0, b.offset, yield)
+		for number := range l.rows.Numel() {
+			if !yield(l.place(number)) {
+				return
+			}
 		}
 	}
-}
-
-func (b Blocked) walk(d, at int, yield func(int) bool) bool {
-	if d == len(b.shape) {
-		return yield(at)
-	}
-	for i := range b.shape[d] {
-		if !b.walk(d+1, at+placed(b.dims[d], i), yield) {
-			return false
-		}
-	}
-	return true
 }
 
 // String returns a text such as "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80,
 // 16), offset 0".
-func (b Blocked) String() string {
-	strides := make([]string, len(b.dims))
-	for d, digits := range b.dims {
-		parts := make([]string, len(digits))
-		for i, g := range digits {
-			parts[i] = strconv.Itoa(g.stride)
-		}
-		if strides[d] = strings.Join(parts, ", "); len(parts) > 1 {
-			strides[d] = "(" + strides[d] + ")"
-		}
+func (l Layout) String() string {
+	text := "shape " + layouts.FormatShape(l.Shape())
+	if p := l.padded(); !slices.Equal(p, l.Shape()) {
+		text += ", padded to " + layouts.FormatShape(p)
 	}
-	padded := ""
-	if p := b.padded(); !slices.Equal(p, b.shape) {
-		padded = ", padded to " + FormatShape(p)
+	var strides []string
+	for _, digits := range l.dims {
+		_, all := listed(digits)
+		if len(digits) > 1 {
+			all = "(" + all + ")"
+		}
+		strides = append(strides, all)
 	}
-	return fmt.Sprintf("shape %s%s, strides (%s), offset %d", FormatShape(b.shape), padded,
-		strings.Join(strides, ", "), b.offset)
+	return fmt.Sprintf("%s, strides (%s), offset 0", text, strings.Join(strides, ", "))
 }
 
 // Pieces cuts tensors of one shape into parts for a joint walk, such as a conversion. A piece has
 // one layout for each tensor, all of one shape, and every element is in one piece. Without padding
 // there is one piece. The dims of the pieces follow order, which names each dim of the tensors
 // once. Pieces refuses different shapes, and blocks where neither divides the other.
-func Pieces(order []int, bs ...Blocked) ([][]Layout, error) {
-	for _, b := range bs {
-		if !slices.Equal(b.shape, bs[0].shape) {
-			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(bs[0].shape),
-				FormatShape(b.shape))
+func Pieces(order []int, ls ...Layout) ([][]layouts.Layout, error) {
+	shape := ls[0].Shape()
+	for _, l := range ls {
+		if !slices.Equal(l.Shape(), shape) {
+			return nil, fmt.Errorf("pieces: shapes %s and %s differ", layouts.FormatShape(shape),
+				layouts.FormatShape(l.Shape()))
 		}
 	}
-	return within(order, bs, func(d int) (from, to int) { return 0, bs[0].shape[d] })
+	return within(order, ls, func(d int) (from, to int) { return 0, shape[d] })
+}
+
+// A cut is count blocks of places[0] elements of a dim, from index start on.
+type cut struct {
+	dim, start, count int
+	places            []int // of the digits, the largest first
 }
 
 // within returns pieces of the indices within bounds.
-func within(order []int, bs []Blocked, bounds func(d int) (from, to int)) ([][]Layout, error) {
-	pieces := [][]Layout{make([]Layout, len(bs))} // of the dims so far
-	for r, b := range bs {
-		pieces[0][r].offset = b.offset
-	}
+func within(order []int, ls []Layout, bounds func(d int) (from, to int)) ([][]layouts.Layout,
+	error) {
+	pieces := [][]cut{nil} // of the dims so far
 	for _, d := range order {
-		places, err := commonPlaces(bs, d)
+		places, err := commonPlaces(ls, d)
 		if err != nil {
 			return nil, err
 		}
 		from, to := bounds(d)
-		var next [][]Layout
+		var next [][]cut
 		for _, p := range pieces {
-			next = append(next, cut(p, bs, d, from, to, places)...)
+			for _, c := range cuts(d, from, to, places) {
+				next = append(next, append(slices.Clip(p), c))
+			}
 		}
 		pieces = next
 	}
-	return pieces, nil
+	all := make([][]layouts.Layout, len(pieces))
+	for i, p := range pieces {
+		for _, l := range ls {
+			all[i] = append(all[i], l.piece(p))
+		}
+	}
+	return all, nil
 }
 
 // commonPlaces returns the place values of dim d's digits in all tensors, the largest first.
-func commonPlaces(bs []Blocked, d int) ([]int, error) {
+func commonPlaces(ls []Layout, d int) ([]int, error) {
 	places := []int{1}
-	for _, b := range bs {
+	for _, l := range ls {
 		place := 1
-		for _, g := range slices.Backward(b.dims[d][1:]) {
+		for _, g := range slices.Backward(l.dims[d][1:]) {
 			place *= g.size
 			places = append(places, place)
 		}
@@ -354,10 +352,10 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 	return places, nil
 }
 
-// cut appends indices of dim d to a piece, in the largest blocks that lie within them.
-func cut(piece []Layout, bs []Blocked, d, from, to int, places []int) (pieces [][]Layout) {
+// cuts returns the indices of a dim in the largest blocks that lie within them.
+func cuts(d, from, to int, places []int) (all []cut) {
 	if from == to {
-		return [][]Layout{extended(piece, bs, d, from, 0, places)}
+		return []cut{{d, from, 0, places}}
 	}
 	for from < to {
 		i := slices.IndexFunc(places, func(p int) bool { return from%p == 0 && from+p <= to })
@@ -366,40 +364,38 @@ func cut(piece []Layout, bs []Blocked, d, from, to int, places []int) (pieces []
 			end = min(to, from/places[i-1]*places[i-1]+places[i-1])
 		}
 		count := (end - from) / places[i]
-		pieces = append(pieces, extended(piece, bs, d, from, count, places[i:]))
+		all = append(all, cut{d, from, count, places[i:]})
 		from += count * places[i]
 	}
-	return pieces
+	return all
 }
 
-// extended appends count blocks of places[0] elements of dim d to a piece, from index start on.
-func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) []Layout {
-	part := make([]Layout, len(piece))
-	for r, l := range piece {
-		digits := bs[r].dims[d]
-		part[r] = Layout{slices.Clone(l.shape), slices.Clone(l.strides),
-			l.offset + placed(digits, start)}
-		for i, place := range places {
-			size := count
+// piece returns where the elements of all cuts lie.
+func (l Layout) piece(cuts []cut) layouts.Layout {
+	var shape, strides []int
+	offset := 0
+	for _, c := range cuts {
+		digits, size := l.dims[c.dim], c.count
+		offset += placed(digits, c.start)
+		for i, place := range c.places {
 			if i > 0 {
-				size = places[i-1] / place
+				size = c.places[i-1] / place
 			}
-			part[r].shape, part[r].strides = append(part[r].shape, size),
-				append(part[r].strides, placed(digits, place))
+			shape, strides = append(shape, size), append(strides, placed(digits, place))
 		}
 	}
-	return part
+	p, _ := layouts.New(shape, strides, offset) // no error, as in Nested
+	return p
 }
 
 // Padding returns the places of the padding, each in one layout. Conversions fill them with zeros.
-func (b Blocked) Padding() []Layout {
-	var all []Layout
-	padded := b.padded()
-	for d, n := range b.shape { // padding in dim d, and in none before
-		pieces, _ := within(nest.UpTo(len(b.shape)), []Blocked{b}, func(e int) (from, to int) {
+func (l Layout) Padding() (all []layouts.Layout) {
+	shape, padded := l.Shape(), l.padded()
+	for d, n := range shape { // padding in dim d, and in none before
+		pieces, _ := within(nest.UpTo(len(shape)), []Layout{l}, func(e int) (from, to int) {
 			switch {
 			case e < d:
-				return 0, b.shape[e]
+				return 0, shape[e]
 			case e == d:
 				return n, padded[d]
 			}

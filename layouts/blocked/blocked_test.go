@@ -1,19 +1,21 @@
-package layouts_test
+package blocked_test
 
 import (
+	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-
-	"slices"
-
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/blocked"
 )
 
 // TestOneDNNTags: oneDNN's own formats put elements where ours do, by what a
@@ -28,11 +30,11 @@ func TestOneDNNTags(t *testing.T) {
 		Checksum       int64
 	}
 	var memory []int
-	eachCase(t, "onednn/tags.jsonl.gz", func(c tagCase) {
+	check := func(c tagCase) {
 		if slices.Contains(misnamed, c.Tag) {
 			return
 		}
-		tag := must(layouts.ParseTag(c.Tag))
+		tag := must(blocked.Parse(c.Tag))
 		b := must(tag.Layout(c.Shape...))
 		memory = slices.Grow(memory[:0], b.Nested().Numel())[:b.Nested().Numel()]
 		clear(memory)
@@ -46,7 +48,56 @@ func TestOneDNNTags(t *testing.T) {
 		if diff := cmp.Diff(c, got); diff != "" {
 			t.Errorf("%s (-oneDNN +ours):\n%s", c.Tag, diff)
 		}
-	})
+	}
+	files := []string{"testdata/onednn/tags.jsonl.gz"}
+	if dir := os.Getenv("ONEDNN_VECTORS"); dir != "" {
+		files = append(files, must(filepath.Glob(filepath.Join(dir, "tags.jsonl.gz")))...)
+	}
+	for _, file := range files {
+		lines := json.NewDecoder(must(gzip.NewReader(must(os.Open(file)))))
+		cases := 0
+		for ; lines.More(); cases++ {
+			var c tagCase
+			if err := lines.Decode(&c); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			check(c)
+		}
+		if t.Logf("%s: %d cases", file, cases); cases == 0 {
+			t.Errorf("%s holds no case", file)
+		}
+	}
+}
+
+// TestTexts: a text has the result that testdata/texts.txt says after a tab, or the error, which
+// says what would be right. A line without a tab names what reads the texts after it.
+func TestTexts(t *testing.T) {
+	var reader string
+	for line := range strings.Lines(string(must(os.ReadFile("testdata/texts.txt")))) {
+		text, want, isCase := strings.Cut(strings.TrimSuffix(line, "\n"), "\terror: ")
+		if !isCase {
+			reader = text
+			continue
+		}
+		_, err := blocked.Parse(text)
+		if reader != "tag" {
+			var shape []int
+			if err := json.Unmarshal([]byte(text), &shape); err != nil {
+				t.Fatal(err)
+			}
+			_, err = must(blocked.Parse(reader)).Layout(shape...)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // misnamed are names in oneDNN 2.6's header that do not say what they are: two
@@ -76,7 +127,7 @@ func TestTagsByDefinition(t *testing.T) {
 	for range draws(2000) {
 		text := someTags[random.IntN(len(someTags))]
 		shape := []int{random.IntN(8), random.IntN(9), random.IntN(10)}
-		b := must(must(layouts.ParseTag(text)).Layout(shape...))
+		b := must(must(blocked.Parse(text)).Layout(shape...))
 		want := map[int]string{} // the index at each place
 		at := 0
 		var count func(rest string, index [3]int)
@@ -158,13 +209,11 @@ func TestPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 4))
 	for range draws(2000) {
 		shape := []int{random.IntN(8), random.IntN(9), random.IntN(10)}
-		from := layouts.Plain(must(layouts.New(shape,
-			[]int{random.IntN(50), random.IntN(50), random.IntN(50)}, random.IntN(5))))
-		if random.IntN(2) == 0 {
-			from = must(must(layouts.ParseTag(someTags[random.IntN(len(someTags))])).Layout(shape...))
+		some := func() blocked.Layout {
+			return must(must(blocked.Parse(someTags[random.IntN(len(someTags))])).Layout(shape...))
 		}
-		to := must(must(layouts.ParseTag(someTags[random.IntN(len(someTags))])).Layout(shape...))
-		pieces, err := layouts.Pieces(random.Perm(3), to, from)
+		from, to := some(), some()
+		pieces, err := blocked.Pieces(random.Perm(3), to, from)
 		if err != nil {
 			if !strings.Contains(err.Error(), "neither divides the other") {
 				t.Fatal(err)
@@ -177,7 +226,10 @@ func TestPieces(t *testing.T) {
 			want = append(want, []int{toAt[i], fromAt[i]})
 		}
 		for _, p := range pieces {
-			got = append(got, together(p)...)
+			first, second := slices.Collect(p[0].Offsets()), slices.Collect(p[1].Offsets())
+			for i := range first {
+				got = append(got, []int{first[i], second[i]})
+			}
 		}
 		slices.SortFunc(want, slices.Compare)
 		slices.SortFunc(got, slices.Compare)
@@ -190,19 +242,19 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// FuzzParseTag: what is read is printed as a tag that is read as the same, and
+// FuzzParse: what is read is printed as a tag that is read as the same, and
 // what is not is refused within the text.
-func FuzzParseTag(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, tag := range append([]string{"nChw16c", "gOIdhw16i16o", "ldigo", "ABcd16b16a2b", "aBcd",
 		"x", "a2"}, someTags...) {
 		f.Add(tag)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		tag, err := layouts.ParseTag(text)
+		tag, err := blocked.Parse(text)
 		if err != nil {
 			return
 		}
-		again, err := layouts.ParseTag(tag.String())
+		again, err := blocked.Parse(tag.String())
 		if err != nil || again.String() != tag.String() || again.Rank() != tag.Rank() {
 			t.Errorf("%q is %v, and that is %v, %v", text, tag, again, err)
 		}
