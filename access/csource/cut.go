@@ -46,29 +46,26 @@ func partsOf(text []byte) (list []*textPart) {
 	return list
 }
 
-var scopes = regexp.MustCompile(`\bextern\s+"C"\s*(\{)?|\bnamespace\s+\w*\s*(\{)`)
+var scopes = regexp.MustCompile(`\bextern\s+"C"\s*\{?|\bnamespace\s+\w*\s*\{`)
 
+// unscoped blanks what opens scopes of C++ around declarations, and what closes them.
 func unscoped(text []byte) []byte {
 	text = slices.Clone(text)
-	for {
-		m := scopes.FindSubmatchIndex(text)
-		if m == nil {
-			return text
-		}
-		code, depth := given.Blank(text, true), 0
-		for at := max(m[2], m[4]); at >= 0 && at < len(code); at++ {
-			if code[at] == '{' {
-				depth++
-			} else if code[at] == '}' {
-				depth--
-			}
-			if depth == 0 {
-				text[at] = ' '
-				break
-			}
-		}
-		given.Wipe(text, m[0], m[1])
+	for _, at := range scopes.FindAllIndex(text, -1) {
+		given.Wipe(text, at[0], at[1])
 	}
+	depth := 0
+	for at, c := range given.Blank(text, true) {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}' && depth == 0:
+			text[at] = ' '
+		case c == '}':
+			depth--
+		}
+	}
+	return text
 }
 
 // cut removes the parts that errors are about, except the one to be read: first a function's body,
@@ -122,6 +119,3 @@ func offset(text []byte, at Pos) int {
 }
 
 var nameOfCPP = regexp.MustCompile(`\.(cpp|cc|cxx|C|hpp|cu)$`)
-
-const ofCPP = "#define bool _Bool\n#define true 1\n#define false 0\n#define nullptr ((void " +
-	"*)0)\n#define constexpr const\n"

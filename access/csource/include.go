@@ -2,9 +2,9 @@ package csource
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +13,12 @@ import (
 
 	"modernc.org/cc/v4"
 )
+
+// headers are the standard headers, as far as kernels and their surroundings (a main, timers) need
+// them to be parsed. A call needs no declaration.
+//
+//go:embed headers
+var headers embed.FS
 
 // files is what #include can find: the named folders and the built-in headers.
 type files struct {
@@ -83,10 +89,11 @@ func (f *files) pragma(words []cc.Token) error {
 
 func (f *files) Open(path string) (fs.File, error) {
 	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
-		if text, known := headers[header]; known || f.missing[header] {
-			return file{Reader: bytes.NewReader(framed([]byte(text)))}, nil
+		text, err := headers.ReadFile("headers/" + header)
+		if err != nil && !f.missing[header] {
+			return nil, err
 		}
-		return nil, fs.ErrNotExist
+		return f.opened(text), nil
 	}
 	for _, dir := range f.dirs {
 		local, err := filepath.Rel(dir, filepath.FromSlash(path))
@@ -94,20 +101,21 @@ func (f *files) Open(path string) (fs.File, error) {
 			continue
 		}
 		text, err := readIn(dir, local)
-		if errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			continue
 		}
-		f.texts = append(f.texts, text)
-		if err == nil {
-			text, err = tamed(path, text)
-		}
-		if err != nil {
+		if text, err = tamed(path, text); err != nil {
 			f.failed = errors.Join(f.failed, err)
 			return nil, err
 		}
-		return file{Reader: bytes.NewReader(framed(text))}, nil
+		return f.opened(text), nil
 	}
 	return nil, fs.ErrNotExist
+}
+
+func (f *files) opened(text []byte) fs.File {
+	f.texts = append(f.texts, text)
+	return file{Reader: bytes.NewReader(framed(text))}
 }
 
 // readIn reads a file in a folder. It does not follow links out of the folder.
@@ -117,15 +125,7 @@ func readIn(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(fs.ErrNotExist, err)
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, int64(maxFile+1+len(byteMark))))
+	text, err := root.ReadFile(name)
 	return withoutMark(text), err
 }
 

@@ -2,6 +2,7 @@ package csource
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"regexp"
@@ -49,6 +50,16 @@ var (
 	otherTypes = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(|\]\s*(asm|__asm|__asm__)\b|\bu8"`)
 	// packs matches what may change the layout of structs; parser and compilers differ on it.
 	packs = regexp.MustCompile(`\b(_Alignas|alignas|__attribute__|__attribute|__declspec)\b|#\s*pragma\s+pack\b|_Pragma\s*\(\s*"pack`)
+)
+
+// predefinedMacros hold also size_t, which kernels shown without headers use. Macros that identify
+// a compiler, such as __GNUC__, are not defined; a note says so where a file asks for one. ofCPP is
+// what C++ has in addition.
+var (
+	//go:embed predefined.h
+	predefinedMacros string
+	//go:embed predefined_cpp.h
+	ofCPP string
 )
 
 type unit struct {
@@ -218,9 +229,6 @@ func overridden(ast *cc.AST, defines []string) (notes []*Error) {
 // unused notes the -D macros that no text uses, such as misspelt ones.
 func (u *unit) unused(defines []string) (notes []*Error) {
 	texts := append(slices.Clone(u.files.texts), u.marked)
-	for _, header := range headers {
-		texts = append(texts, []byte(header))
-	}
 	for _, define := range defines { // one may be in the value of another
 		_, value := given.Split(define)
 		texts = append(texts, []byte(value))

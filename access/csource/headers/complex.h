@@ -1,0 +1,4 @@
+#pragma once
+#define complex _Complex
+extern const float _Complex _Complex_I;
+#define I _Complex_I

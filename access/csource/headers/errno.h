@@ -1,0 +1,4 @@
+#pragma once
+extern int errno;
+#define ENOMEM 12
+#define EINVAL 22
