@@ -48,23 +48,24 @@ type builder struct {
 	statements []named
 }
 
-// A loopVar is the induction variable of a loop, or of a part of a split loop.
+// A loopVar is the induction variable of a loop, or of one of the two of a strip-mined loop.
 type loopVar struct {
 	decl *cc.Declarator
 	t    ctype
 	at   nest.Affine
 
-	node cc.Node // C's loop, with its step and the iterations of a strip, if any
-	step int
-	turn int
-	part part
-	loop *nest.Loop // of this part; nil in its own head
+	node  cc.Node // C's loop, with its step and the iterations of a strip, if any
+	step  int
+	turn  int
+	inner bool       // the loop in a strip
+	loop  *nest.Loop // of these; nil in its own head
 }
 
 // An access is an operand of the program, with its checks.
 type access struct {
 	Access
 	node   cc.Node
+	loops  []loopVar // around it
 	checks []check
 }
 

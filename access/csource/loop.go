@@ -137,19 +137,12 @@ func (b *builder) goesOn(h *header, e *expr) {
 		panic(e.fails("want comparisons by < <= > >= != in the condition of a loop, and && " +
 			"between them"))
 	}
-	p, q := b.compared(e) // p >= q
+	p, q := b.compared(e)
 	if e.op == "!=" {
 		b.notPast(h, e, p.plus(-1, q))
 		return
 	}
-	if e.op[0] == '<' {
-		p, q = q, p
-	}
-	row := p.plus(-1, q)
-	if e.op == "<" || e.op == ">" {
-		row = row.plus(1, constant(-1))
-	}
-	h.rows = append(h.rows, row)
+	h.rows = append(h.rows, exceeds(e.op, p, q))
 }
 
 // notPast reads a condition f != 0 on a function f with the variable's coefficient 1 or -1. With
@@ -224,11 +217,13 @@ func (b *builder) loop(h header) {
 		list, _ := row.all(least)
 		for _, a := range list {
 			if usesVar(a, own) && a.Coef[own]*sign < 0 {
-				end, ok := quotient(without(a, own), a.Coef[own]*-sign, sign)
+				rest := without(a, own)
+				last := nest.FloorDiv(rest.Const, -sign*a.Coef[own]) // without variables
+				end, ok := multiple(plus(rest, -1, nest.Constant(rest.Const)), -a.Coef[own])
 				if !ok {
 					panic(h.fails("a bound that is a fraction of a variable is not affine"))
 				}
-				l.To = append(l.To, end)
+				l.To = append(l.To, plus(nest.Constant(sign*last+sign), 1, end))
 				continue
 			}
 			if usesVar(a, own) { // if it holds at first, it holds ever after
@@ -254,12 +249,12 @@ func (b *builder) iterations(h *header, l *nest.Loop) {
 	own, turn := len(b.loops), b.turns[h.s]
 	defer func() { b.loops = b.loops[:own] }()
 	v := h.v
-	v.node, v.step, v.turn, v.loop = h.s, l.Step, turn, l
+	v.node, v.step, v.loop = h.s, l.Step, l
 	innermost := l
 	if outer, inner, at, ok := b.inTurns(l, turn); ok {
-		v.at, v.loop, v.part = at, outer, ofTurns
+		v.at, v.loop, v.turn = at, outer, turn
 		b.loops = append(b.loops, v)
-		v.loop, v.part = inner, inTurn
+		v.loop, v.inner = inner, true
 		outer.Body, l, innermost = []nest.Node{inner}, outer, inner
 	}
 	b.loops = append(b.loops, v)
@@ -272,27 +267,7 @@ func (b *builder) iterations(h *header, l *nest.Loop) {
 func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
 
 func without(a nest.Affine, depth int) nest.Affine {
-	a.Coef = slices.Clone(a.Coef)
-	a.Coef[depth] = 0
-	for n := len(a.Coef); n > 0 && a.Coef[n-1] == 0; n-- {
-		a.Coef = a.Coef[:n-1]
-	}
-	return a
-}
-
-// quotient returns the exclusive end of v that goes up (sign 1) while rest - c*v >= 0, or down
-// (sign -1) while rest + c*v >= 0.
-func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
-	end := nest.Affine{Coef: make([]int, len(rest.Coef))}
-	for d, k := range rest.Coef {
-		if k%c != 0 {
-			return end, false
-		}
-		end.Coef[d] = sign * (k / c)
-	}
-	// up: v <= floor(rest/c); down: v >= -floor(rest/c)
-	end.Const = sign*nest.FloorDiv(rest.Const, c) + sign
-	return end, true
+	return plus(a, -a.Coef[depth], nest.Variable(depth))
 }
 
 // ends demands that the value after the last one, plus ahead, fits the type. The bounds of the

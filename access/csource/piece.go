@@ -155,10 +155,7 @@ func (p piece) all(kind pieceKind) (list []nest.Affine, ok bool) {
 
 // compare returns the condition p op q.
 func compare(op string, p, q piece) nest.Condition {
-	switch op {
-	case "<", "<=":
-		p, q = q, p // q > p, q >= p
-	case "==", "!=":
+	if op == "==" || op == "!=" {
 		if p.kind == choice { // such as 1 or 0
 			return either(p.when, compare(op, p.args[0], q), compare(op, p.args[1], q))
 		}
@@ -168,11 +165,18 @@ func compare(op string, p, q piece) nest.Condition {
 		}
 		return not(equal)
 	}
-	difference := p.plus(-1, q)
-	if op == "<" || op == ">" {
-		difference = difference.plus(1, constant(-1))
+	return exceeds(op, p, q).atLeast0()
+}
+
+// exceeds returns what is at least 0 where p op q, of < <= > >=.
+func exceeds(op string, p, q piece) piece {
+	if op[0] == '<' {
+		p, q = q, p
 	}
-	return difference.atLeast0()
+	if op == "<" || op == ">" {
+		p = p.plus(1, constant(-1))
+	}
+	return p.plus(-1, q)
 }
 
 func (p piece) atLeast0() nest.Condition {

@@ -2,11 +2,13 @@ package csource
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 func (b *builder) emit(op nest.Operand, a access) {
+	a.loops = slices.Clone(b.loops)
 	b.nodes = append(b.nodes, op)
 	b.accesses = append(b.accesses, a)
 }
@@ -50,9 +52,8 @@ func (b *builder) build(lines []string) error {
 	if b.again {
 		return nil
 	}
-	number := 0
 	if err == nil {
-		err = tried(func() { b.prove(b.nodes, nil, &number) })
+		err = b.prove()
 	}
 	if err != nil {
 		return err
@@ -75,58 +76,31 @@ func (b *builder) build(lines []string) error {
 	return nil
 }
 
-// prove checks each operand in a program of the loops and conditions around it.
-func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) {
-	for _, node := range nodes {
-		inside := around[:len(around):len(around)]
-		switch node := node.(type) {
-		case nest.Operand:
-			for _, c := range b.accesses[*number].checks {
-				proved(c, around)
+// prove returns an error if an access may leave its array.
+func (b *builder) prove() *Error {
+	number := 0
+	for _, node := range b.nodes {
+		program := nest.Program{node}
+		for n := range program.Operands() {
+			a := b.accesses[number]
+			number++
+			for _, c := range a.checks {
+				vars, found, err := program.Find(n, c.bad)
+				says, link := *c.says, " where "
+				if err != nil {
+					says.Outside, says.Why = false, fmt.Sprintf("whether it stays in range is "+
+						"not decided: %v; write simpler conditions around it", err)
+					return &says
+				}
+				for d, v := range vars {
+					says.Why += fmt.Sprintf("%s%s = %d", link, a.loops[d].loop.Name, v)
+					link = ", "
+				}
+				if found {
+					return &says
+				}
 			}
-			*number++
-		case *nest.Loop:
-			b.prove(node.Body, append(inside, node), number)
-		case *nest.If:
-			b.prove(node.Then, append(inside, &nest.If{When: node.When, Then: []nest.Node{}}),
-				number)
-			b.prove(node.Else, append(inside, &nest.If{When: node.When, Else: []nest.Node{}}),
-				number)
 		}
 	}
-}
-
-func proved(c check, around []nest.Node) {
-	inside := []nest.Node{nest.Operand{Width: 1}}
-	var names []string
-	for d := len(around) - 1; d >= 0; d-- {
-		switch node := around[d].(type) {
-		case *nest.Loop:
-			l := *node
-			l.Body, names = inside, append([]string{l.Name}, names...)
-			inside = []nest.Node{&l}
-		case *nest.If:
-			arm := nest.If{When: node.When, Then: inside}
-			if node.Then == nil {
-				arm = nest.If{When: node.When, Else: inside}
-			}
-			inside = []nest.Node{&arm}
-		}
-	}
-	vars, found, err := nest.Program(inside).Find(0, c.bad)
-	switch {
-	case err != nil:
-		panic(&Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf(
-			"whether it stays in range is not decided: %v; write simpler conditions around it",
-			err)})
-	case !found:
-		return
-	}
-	says := *c.says
-	link := " where "
-	for d, name := range names {
-		says.Why += fmt.Sprintf("%s%s = %d", link, name, vars[d])
-		link = ", "
-	}
-	panic(&says)
+	return nil
 }

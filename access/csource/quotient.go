@@ -13,69 +13,37 @@ const (
 	maxTurn = 1 << 24
 )
 
-// quotients returns x / n and x % n of an affine function. Where too many multiples of n would need
-// too many pieces, it asks for a strip-mined loop, and fails for now.
-func (b *builder) quotients(a nest.Affine, n int, floors, positive bool) (quotient, remainder piece,
-	ok bool) {
-	low, high, ok := b.span(a)
-	if !ok {
-		return quotient, remainder, false
-	}
-	if !floors && !positive && low < 0 { // C rounds towards 0
-		return quotient, remainder, false
-	}
-	if positive {
-		low = max(low, 0)
-	}
-	return b.pieces(a, n, low, high)
-}
-
-// pieces are the quotient and the remainder, rounded down, of a function that is from low to high.
-func (b *builder) pieces(a nest.Affine, n, low, high int) (quotient, remainder piece, ok bool) {
-	// a is n*whole + rest.
-	rest, whole := nest.Affine{Const: a.Const, Coef: make([]int, len(a.Coef))},
-		nest.Affine{Coef: make(
-			[]int, len(a.Coef))}
-	varies := false
+// quotient returns x / n, rounded down, of an affine function from low to high. Where too many
+// multiples of n would need too many pieces, it asks for a strip-mined loop, and fails for now.
+func (b *builder) quotient(a nest.Affine, n, low, high int) (q piece, ok bool) {
+	var whole nest.Affine // a is n*whole + rest
 	for d, c := range a.Coef {
-		whole.Coef[d] = nest.FloorDiv(c, n)
-		rest.Coef[d] = c - n*whole.Coef[d]
-		if rest.Coef[d] > n-rest.Coef[d] { // as of (n-1)*i
-			whole.Coef[d]++
-			rest.Coef[d] -= n
-		}
-		varies = varies || whole.Coef[d] != 0
+		whole = plus(whole, nest.FloorDiv(c+(n-1)/2, n), nest.Variable(d))
 	}
-	from, to := low, high
-	if varies {
-		if from, to, ok = b.span(rest); !ok {
-			return quotient, remainder, false
+	rest := plus(a, -n, whole)
+	if len(whole.Coef) > 0 {
+		if low, high, ok = b.span(rest); !ok {
+			return q, false
 		}
 	}
-	if from > to { // it is reached nowhere
-		return constant(0), constant(0), true
+	first, last := nest.FloorDiv(low, n), nest.FloorDiv(high, n)
+	switch wraps := last - first; {
+	case wraps < 0: // it is reached nowhere
+		return constant(0), true
+	case wraps > 1 && b.turn(rest, n), wraps > maxWraps:
+		return q, false
 	}
-	first, last := nest.FloorDiv(from, n), nest.FloorDiv(to, n)
-	if wraps := last - first; wraps > 1 && b.turn(rest, n) || wraps < 0 || wraps > maxWraps {
-		return quotient, remainder, false
+	q = piece{affine: plus(whole, 1, nest.Constant(first))}
+	if last > first && high == low+1 { // 0 and 1, say, and what is affine of the two
+		return q.plus(1, piece{affine: plus(rest, -1, nest.Constant(low))}), true
 	}
-	if last > first && to == from+1 { // 0 and 1, say, and what is affine of the two
-		over := plus(rest, -1, nest.Constant(from))
-		q := plus(plus(whole, 1, nest.Constant(first)), 1, over)
-		return piece{affine: q}, piece{affine: plus(nest.Constant(n-1), 1-n, over)}, true
+	q.affine.Const = last
+	for k := last - 1; k >= first; k-- {
+		below := plus(nest.Constant(k*n+n-1), -1, rest)
+		q = piece{kind: choice, when: nest.Condition{{below}},
+			args: []piece{{affine: plus(whole, 1, nest.Constant(k))}, q}}
 	}
-	for k := last; k >= first; k-- {
-		q, r := piece{affine: plus(whole, 1, nest.Constant(k))}, piece{affine: plus(rest, -k,
-			nest.Constant(n))}
-		if k == last {
-			quotient, remainder = q, r
-			continue
-		}
-		when := nest.Condition{{plus(nest.Constant(n-1), -1, r.affine)}}
-		quotient = piece{kind: choice, when: when, args: []piece{q, quotient}}
-		remainder = piece{kind: choice, when: when, args: []piece{r, remainder}}
-	}
-	return quotient, remainder, true
+	return q, true
 }
 
 // divided is what C makes of an integer and a constant by / % << >> or &.
@@ -105,23 +73,26 @@ func (b *builder) divided(e *expr, x integer, n int) piece {
 		if m, fixed := (piece{affine: a}).number(); fixed {
 			return byConstants(e, m, n, x.t)
 		}
-		if q, is := multiple(a, by); is {
-			return map[bool]piece{true: constant(0), false: {affine: q}}[remains]
-		}
-		low, high := x.t.limits()
-		least, most, ok := b.span(a)
-		if ok && x.t.signed && (least < low || most > high) {
-			b.stays(e.args[0], x)
-		}
-		var q, r piece
-		if ok {
-			q, r, ok = b.quotients(a, by, floors, !x.t.signed)
+		affine, ok := multiple(a, by)
+		q := piece{affine: affine}
+		if !ok {
+			low, high, known := b.span(a)
+			least, most := x.t.limits()
+			if known && x.t.signed && (low < least || high > most) {
+				b.stays(e.args[0], x)
+			}
+			if low = max(low, least); known && low > high { // it is reached nowhere
+				return constant(0)
+			}
+			if known && (floors || low >= 0) { // C rounds towards 0
+				q, ok = b.quotient(a, by, low, high)
+			}
 		}
 		if !ok {
 			panic(e.fails("%s of a variable is not affine here, or has too many cases", e.op))
 		}
 		if remains {
-			return r
+			return piece{affine: a}.plus(-by, q)
 		}
 		return q
 	})
@@ -188,21 +159,20 @@ func (b *builder) spanOf(p piece) (low, high int, ok bool) {
 // reports whether there is such a loop. Everything is then built again.
 func (b *builder) turn(a nest.Affine, n int) bool {
 	for d := min(len(a.Coef), len(b.loops)) - 1; d >= 0 && n <= maxTurn; d-- {
-		if a.Coef[d] == 0 || b.loops[d].part == inTurn {
+		v := b.loops[d]
+		if a.Coef[d] == 0 || v.inner {
 			continue
 		}
-		v, low, high, ok := b.loops[d], 0, 0, true
-		turn := v.turn * (n / nest.GCD(a.Coef[d], n))
-		if v.part == undivided {
+		turn, worth := v.turn*(n/nest.GCD(a.Coef[d], n)), true
+		if v.turn == 0 {
 			turn = n / nest.GCD(v.step%n*a.Coef[d], n)
-			low, high, ok = b.span(nest.Variable(d))
+			low, high, ok := b.span(nest.Variable(d))
+			worth = ok && (high-low)/max(v.step, -v.step) >= turn
 		}
-		few := v.part == undivided && (high-low)/max(v.step, -v.step) < turn
-		if !ok || few || turn > maxTurn || v.turn >= turn || b.turns[v.node] >= turn {
-			continue
+		if worth && turn <= maxTurn && turn > max(v.turn, b.turns[v.node]) {
+			b.turns[v.node], b.again = turn, true
+			return true
 		}
-		b.turns[v.node], b.again = turn, true
-		return true
 	}
 	return false
 }
@@ -227,15 +197,6 @@ func (b *builder) plain(c nest.Condition) nest.Condition {
 	}
 	return kept
 }
-
-// The parts of a loop are itself, or the loop of its turns and the loop in one.
-type part int
-
-const (
-	undivided part = iota
-	ofTurns
-	inTurn
-)
 
 // inTurns strip-mines a loop: an outer one over strips of turn iterations, an inner one in a strip,
 // and the variable's value there: the first value, and turn*step*outer + inner.
