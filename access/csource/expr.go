@@ -3,7 +3,7 @@ package csource
 import (
 	"math"
 	"reflect"
-	"strings"
+	"regexp"
 	"sync"
 
 	"modernc.org/cc/v4"
@@ -47,44 +47,27 @@ func place(n cc.Node) Pos {
 	return Pos{p.Filename, p.Line, p.Column}
 }
 
+// unspaced matches the spaces that macros leave at brackets.
+var unspaced = regexp.MustCompile(`([(\[]) | ([)\],;\[])`)
+
 // source returns the text of a node after macros, on one line, shortened.
 func source(n cc.Node) string {
 	if isNil(n) {
 		return ""
 	}
-	var b strings.Builder
-	tokens := cc.NodeTokens(n)
-	for i, t := range tokens {
-		if i > 0 && spaced(tokens[:i+1]) {
-			b.WriteByte(' ')
-		}
-		b.WriteString(t.SrcStr())
-		if b.Len() > 100 {
-			b.WriteString(" ...")
+	text, more := "", ""
+	for _, t := range cc.NodeTokens(n) {
+		if len(text) > 100 {
+			more = " ..."
 			break
 		}
+		next := t.SrcStr()
+		if text != "" && (len(t.Sep()) > 0 || word(text[len(text)-1]) && word(next[0])) {
+			text += " "
+		}
+		text += next
 	}
-	return b.String()
-}
-
-// spaced reports whether to write a space before the last token: where the text has one outside
-// brackets, and after an operator that has one before it. Macros leave too many and too few.
-func spaced(tokens []cc.Token) bool {
-	n := len(tokens)
-	last, before := tokens[n-1].SrcStr(), tokens[n-2].SrcStr()
-	if strings.Contains("([.", before) || strings.Contains(")],;.", last) || last == "[" &&
-		ends(before) {
-		return false
-	}
-	if len(tokens[n-1].Sep()) > 0 || word(before[0]) && word(last[0]) {
-		return true
-	}
-	return n > 2 && !ends(before) && !word(before[0]) && len(tokens[n-2].Sep()) > 0 && ends(
-		tokens[n-3].SrcStr())
-}
-
-func ends(token string) bool {
-	return word(token[len(token)-1]) || strings.Contains(")]", token)
+	return unspaced.ReplaceAllString(text, "$1$2") + more
 }
 
 func isNil(n cc.Node) bool {

@@ -283,7 +283,7 @@ func unparsable(text []byte) string {
 }
 
 func word(c byte) bool {
-	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
+	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
 		'A' <= c && c <= 'Z'
 }
 
