@@ -126,19 +126,18 @@ func (b *builder) external() (all []*cc.ExternalDeclaration) {
 // has its own declarator in the parser.
 func (b *builder) findWritten() {
 	b.written, b.changed = map[*cc.Declarator]bool{}, map[string]int{}
-	add := func(v *cc.Declarator, _ cc.Node) {
-		if !b.written[v] {
+	add := func(e *expr) {
+		v := e.decl
+		if e.op == opVar && v != nil && !b.written[v] {
 			b.changed[v.Name()]++
+			b.written[v] = true
 		}
-		b.written[v] = true
 	}
 	for _, f := range b.functions {
-		writes(f, add)
+		assignments(f, func(e *expr) { add(e.args[0]) })
 		each(f, func(n cc.Node) {
 			if u, is := n.(*cc.UnaryExpression); is && u.Case == cc.UnaryExpressionAddrof {
-				if e := expression(u.CastExpression); e.op == opVar && e.decl != nil {
-					add(e.decl, n)
-				}
+				add(expression(u.CastExpression))
 			}
 		})
 	}

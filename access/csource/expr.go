@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"strings"
 	"sync"
 
 	"modernc.org/cc/v4"
@@ -47,27 +48,33 @@ func place(n cc.Node) Pos {
 	return Pos{p.Filename, p.Line, p.Column}
 }
 
-// unspaced matches the spaces that macros leave at brackets.
-var unspaced = regexp.MustCompile(`([(\[]) | ([)\],;\[])`)
+// unspaced matches spaces at brackets, which macros leave.
+var unspaced = regexp.MustCompile(`([(\[]) | ([)\].,;\[])`)
 
 // source returns the text of a node after macros, on one line, shortened.
 func source(n cc.Node) string {
 	if isNil(n) {
 		return ""
 	}
-	text, more := "", ""
+	text, before, more := "", ";", ""
+	operator := false // before is one, with a space before it
 	for _, t := range cc.NodeTokens(n) {
 		if len(text) > 100 {
 			more = " ..."
 			break
 		}
-		next := t.SrcStr()
-		if text != "" && (len(t.Sep()) > 0 || word(text[len(text)-1]) && word(next[0])) {
+		next, apart := t.SrcStr(), len(t.Sep()) > 0
+		if text != "" && (apart || operator || word(before[0]) && word(next[0])) {
 			text += " "
 		}
-		text += next
+		operator = apart && ends(before) && !ends(next) && next != "["
+		text, before = text+next, next
 	}
 	return unspaced.ReplaceAllString(text, "$1$2") + more
+}
+
+func ends(token string) bool {
+	return word(token[len(token)-1]) || strings.Contains(")]", token)
 }
 
 func isNil(n cc.Node) bool {

@@ -102,14 +102,9 @@ func (b *builder) tellSizes(sizes map[string]*cc.Declarator) error {
 	for field := range b.Fields {
 		var changed *Error
 		_, name, _ := strings.Cut(strings.ReplaceAll(field, "->", "."), ".")
-		each(b.ast.TranslationUnit, func(n cc.Node) {
-			if e, is := n.(cc.ExpressionNode); is && changed == nil {
-				if of := expression(e); of.assigns() && of.args[0].op == opField &&
-					strings.HasSuffix(name,
-						of.args[0].field.Name()) {
-					changed = refuse(n, "-D %s gives the field a value, which it does not keep",
-						field)
-				}
+		assignments(b.ast.TranslationUnit, func(e *expr) {
+			if to := e.args[0]; to.op == opField && strings.HasSuffix(name, to.field.Name()) {
+				changed = e.fails("-D %s gives the field a value, which it does not keep", field)
 			}
 		})
 		if changed != nil {

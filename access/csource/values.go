@@ -68,40 +68,24 @@ func (b *builder) valueOf(v *cc.Declarator, e *expr) value {
 
 // forget unbinds the variables written below a node. If written from data, they depend on data.
 func (b *builder) forget(below cc.Node) {
-	writes(below, func(v *cc.Declarator, n cc.Node) {
+	assignments(below, func(e *expr) {
+		v := e.args[0].decl
 		if known, _ := b.values.of(v); !tracked(v) || known.failed != nil && known.failed.data {
 			return
 		}
-		failed := refuse(n,
-			"it changes in a loop, and is not the loop's variable")
-		if a, is := n.(*cc.AssignmentExpression); is {
-			failed.data = b.reads(expression(a.AssignmentExpression))
-		}
+		failed := e.fails("it changes in a loop, and is not the loop's variable")
+		failed.data = len(e.args) > 1 && b.reads(e.args[1])
 		b.bind(v, value{failed: failed})
 	})
 }
 
-// writes calls f for each variable written below a node, but not for initial values.
-func writes(below cc.Node, f func(v *cc.Declarator, n cc.Node)) {
+// assignments calls f for what assigns below a node, but not for initial values.
+func assignments(below cc.Node, f func(e *expr)) {
 	each(below, func(n cc.Node) {
-		var left cc.ExpressionNode
-		switch n := n.(type) {
-		case *cc.AssignmentExpression:
-			if n.Case != cc.AssignmentExpressionCond {
-				left = n.UnaryExpression
-			}
-		case *cc.PostfixExpression:
-			if n.Case == cc.PostfixExpressionInc || n.Case == cc.PostfixExpressionDec {
-				left = n.PostfixExpression
-			}
-		case *cc.UnaryExpression:
-			if n.Case == cc.UnaryExpressionInc || n.Case == cc.UnaryExpressionDec {
-				left = n.UnaryExpression
-			}
-		}
-		if !isNil(left) {
-			if e := expression(left); e.op == opVar && e.decl != nil {
-				f(e.decl, n)
+		switch n.(type) {
+		case *cc.AssignmentExpression, *cc.PostfixExpression, *cc.UnaryExpression:
+			if e := expression(n.(cc.ExpressionNode)); e.assigns() && e.node == n {
+				f(e)
 			}
 		}
 	})
