@@ -10,20 +10,19 @@ import (
 
 // A textPart is a declaration outside all brackets, as a range of bytes.
 type textPart struct {
-	from, body, to int // body is where a function's body begins, or 0
-	name           string
-	cut            int // 1 for a function without its body, 2 if all of it is blank
+	from, to int
+	name     string // of a function that it defines, or ""
+	cut      bool   // it is blank
 }
 
 var functionHead = regexp.MustCompile(`([\w:~]+)\s*\([^{};=]*$`)
 
 // partsOf returns the declarations of a text whose brackets match, without expanding macros.
 func partsOf(text []byte) (list []*textPart) {
-	depth, from, body := 0, 0, 0
-	name := ""
+	depth, from, name := 0, 0, ""
 	add := func(to int) {
-		list = append(list, &textPart{from: from, body: body, to: to, name: name})
-		from, body, name = to, 0, ""
+		list = append(list, &textPart{from: from, to: to, name: name})
+		from, name = to, ""
 	}
 	code := given.Blank(text, true)
 	for at, c := range code {
@@ -35,10 +34,10 @@ func partsOf(text []byte) (list []*textPart) {
 				continue
 			}
 			if m := functionHead.FindSubmatch(code[from:at]); m != nil {
-				body, name = at, string(m[1])
+				name = string(m[1])
 			}
 		case c == '}':
-			if depth = max(depth-1, 0); depth == 0 && body > 0 {
+			if depth = max(depth-1, 0); depth == 0 && name != "" {
 				add(at + 1)
 			}
 		}
@@ -68,8 +67,8 @@ func unscoped(text []byte) []byte {
 	return text
 }
 
-// cut removes the parts that errors are about, except the one to be read: first a function's body,
-// then the rest. It reports whether it removed anything.
+// cut removes the parts that errors are about, except the one to be read. It reports whether it
+// removed anything.
 func (u *unit) cut(failed []*Error, function string) (some bool) {
 	if u.parts == nil {
 		u.marked = unscoped(u.marked)
@@ -82,29 +81,20 @@ func (u *unit) cut(failed []*Error, function string) (some bool) {
 		}
 		at := offset(u.marked, e.Pos)
 		for _, p := range u.parts {
-			wanted := p.body > 0 && (p.name == function || function == "" && bytes.Contains(
+			wanted := p.name != "" && (p.name == function || function == "" && bytes.Contains(
 				u.marked[p.from:p.to], []byte(beginMark)))
-			if at < p.from || at >= p.to || wanted || p.cut == 2 {
+			if at < p.from || at >= p.to || wanted || p.cut {
 				continue
 			}
-			from := p.from
-			if p.cut++; p.cut == 1 && p.body > 0 {
-				from = p.body
-			} else {
-				p.cut = 2
-			}
-			if p.name != "" && u.leftOut[p.name] == nil {
+			p.cut, some = true, true
+			if p.name != "" {
 				u.leftOut[p.name] = e
 			}
-			for i := from; i < p.to; i++ {
+			for i := p.from; i < p.to; i++ {
 				if directive := code[i] != all[i]; !directive && u.marked[i] != '\n' {
 					u.marked[i] = ' '
 				}
 			}
-			if p.cut == 1 {
-				u.marked[from] = ';'
-			}
-			some = true
 		}
 	}
 	return some

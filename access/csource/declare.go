@@ -318,10 +318,13 @@ func holdsArrays(of cc.Type) bool {
 	})
 }
 
-var elements = []cc.Kind{
-	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong,
-	cc.LongLong, cc.ULongLong,
-	cc.Enum, cc.Float, cc.Double, cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
+// isNumber reports whether a type's values are read and written at once.
+func isNumber(t cc.Type) bool {
+	switch t.Kind() {
+	case cc.Float, cc.Double, cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble:
+		return true
+	}
+	return cc.IsIntegerType(t) && t.Size() <= 8
 }
 
 // declare places a declarator's array at address at, and returns the next free address. Arrays that
@@ -413,7 +416,7 @@ func (b *builder) arrayOf(d *cc.Declarator, size int) (a Array, err *Error) {
 		return a, refuse(d,
 			"the layout of %s is not understood, by its bit-fields or by what is said of alignment",
 			a.Type)
-	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
+	case !isStruct(element) && !isNumber(element):
 		err = refuse(d, "an array of %s is not understood: want numbers, or structs of numbers",
 			element)
 		err.room = true

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
-	"sync"
 
 	"modernc.org/cc/v4"
 )
@@ -317,38 +316,14 @@ func each(n cc.Node, f func(cc.Node)) {
 		return
 	}
 	f(n)
-	v := reflect.ValueOf(n)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	for _, i := range fieldsBelow(v.Type()) {
-		if child, is := v.Field(i).Interface().(cc.Node); is {
-			if _, leaf := child.(cc.Token); !leaf {
-				each(child, f)
-			}
+	v := reflect.Indirect(reflect.ValueOf(n))
+	for i := range v.NumField() {
+		field := v.Field(i)
+		if !field.CanInterface() || field.Type() == reflect.TypeFor[cc.Token]() {
+			continue
+		}
+		if child, is := field.Interface().(cc.Node); is {
+			each(child, f)
 		}
 	}
-}
-
-// below caches the fields of a node type that may be nodes. Finding them takes most of a walk's
-// time.
-var below sync.Map
-
-func fieldsBelow(t reflect.Type) []int {
-	if known, is := below.Load(t); is {
-		return known.([]int)
-	}
-	var list []int
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if of := f.Type; f.IsExported() && of != reflect.TypeFor[cc.Token]() &&
-			(of.Kind() == reflect.Interface || of.Implements(reflect.TypeFor[cc.Node]())) {
-			list = append(list, i)
-		}
-	}
-	below.Store(t, list)
-	return list
 }

@@ -99,7 +99,7 @@ func (b *builder) reference(e *expr, kind nest.Kind) {
 		panic(wrong("an array without all of its subscripts is not understood: write them"))
 	case isStruct(l.of):
 		panic(wrong("a whole %s is not understood: write its fields one by one", typeName(l.of)))
-	case !slices.Contains(elements, l.of.Kind()) || l.array < 0:
+	case !isNumber(l.of) || l.array < 0:
 		panic(wrong("it is of type %s, and no number", l.of))
 	}
 	var indices []piece
