@@ -52,24 +52,20 @@ func (b *builder) touches(f *cc.FunctionDefinition) (touches bool) {
 		return known
 	}
 	b.touching[f] = true // a recursive call finds this
-	each(f.CompoundStatement, func(n cc.Node) {
-		switch n := n.(type) {
-		case *cc.PostfixExpression:
-			byPointer := n.Case == cc.PostfixExpressionCall && !expression(n).names()
-			touches = touches || byPointer || n.Case == cc.PostfixExpressionIndex ||
-				n.Case == cc.PostfixExpressionPSelect
-		case *cc.UnaryExpression:
-			touches = touches || n.Case == cc.UnaryExpressionDeref
-		case *cc.PrimaryExpression:
-			if n.Case != cc.PrimaryExpressionIdent {
-				return
-			}
-			v, name := expression(n).decl, n.Token.SrcStr()
+	expressions(f.CompoundStatement, func(e *expr) {
+		switch e.op {
+		case opIndex, opDeref:
+			touches = true
+		case opField:
+			touches = touches || e.args[0].op == opDeref
+		case opCall:
+			touches = touches || !e.names()
+		case opVar, opOther:
+			name := e.text()
 			called := b.functions[name]
-			touches = touches || v != nil && name != "__func__" && (isPlaced(v) || isPointer(v)) ||
+			touches = touches || name != "__func__" && (isPlaced(e.decl) || isPointer(e.decl)) ||
 				b.unit.leftOut[name] != nil || slices.Contains(ending, name) ||
-				called != nil && b.touches(
-					called)
+				called != nil && b.touches(called)
 		}
 	})
 	b.touching[f] = touches
@@ -277,14 +273,13 @@ func (b *builder) returned(e *expr) integer {
 		b.doubtful(f) != nil {
 		panic(unknown)
 	}
-	list, of := items(f.CompoundStatement), parameters(f)
-	last := list[max(len(list), 1)-1:]
-	if len(last) == 0 || len(list) > 2 || len(of) != len(e.args)-1 ||
-		last[0].Case != cc.BlockItemStmt || last[0].Statement.Case != cc.StatementJump {
-		panic(unknown) // the parser declares __func__ first
-	}
-	value := last[0].Statement.JumpStatement.ExpressionList
-	if isNil(value) || len(list) == 2 && list[0].Case != cc.BlockItemDecl {
+	of := parameters(f)
+	list := slices.DeleteFunc(items(f.CompoundStatement), func(i *cc.BlockItem) bool {
+		return i.Case == cc.BlockItemDecl // of __func__, by the parser
+	})
+	if len(list) != 1 || len(of) != len(e.args)-1 || list[0].Case != cc.BlockItemStmt ||
+		list[0].Statement.Case != cc.StatementJump ||
+		isNil(list[0].Statement.JumpStatement.ExpressionList) {
 		panic(unknown)
 	}
 	outside, inside := b.values, b.values
@@ -296,7 +291,9 @@ func (b *builder) returned(e *expr) integer {
 	}
 	b.values, b.calls = inside, append(b.calls, f)
 	var i integer
-	err := tried(func() { i = b.integer(expression(value)) })
+	err := tried(func() {
+		i = b.integer(expression(list[0].Statement.JumpStatement.ExpressionList))
+	})
 	b.values, b.calls = outside, b.calls[:len(b.calls)-1]
 	if err != nil {
 		panic(unknown)

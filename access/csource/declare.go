@@ -40,8 +40,7 @@ type builder struct {
 	allCalls   int
 	asked      *header         // the loop whose condition is evaluated
 	turns      map[cc.Node]int // iterations of a strip of each strip-mined loop
-	again      bool            // build all again: a loop was strip-mined, or below is above 0
-	below      int             // how far an address without its variables is below 0, in bytes
+	again      bool            // build all again: a loop was strip-mined
 	nodes      []nest.Node
 	accesses   []access // by number
 	statement  int
@@ -126,18 +125,14 @@ func (b *builder) external() (all []*cc.ExternalDeclaration) {
 // has its own declarator in the parser.
 func (b *builder) findWritten() {
 	b.written, b.changed = map[*cc.Declarator]bool{}, map[string]int{}
-	add := func(e *expr) {
-		v := e.decl
-		if e.op == opVar && v != nil && !b.written[v] {
-			b.changed[v.Name()]++
-			b.written[v] = true
-		}
-	}
 	for _, f := range b.functions {
-		assignments(f, func(e *expr) { add(e.args[0]) })
-		each(f, func(n cc.Node) {
-			if u, is := n.(*cc.UnaryExpression); is && u.Case == cc.UnaryExpressionAddrof {
-				add(expression(u.CastExpression))
+		expressions(f, func(e *expr) {
+			if !e.assigns() && e.op != opAddress {
+				return
+			}
+			if v := e.args[0].decl; v != nil && !b.written[v] {
+				b.changed[v.Name()]++
+				b.written[v] = true
 			}
 		})
 	}
@@ -150,15 +145,21 @@ func (b *builder) keeps(v *cc.Declarator) bool {
 }
 
 func (b *builder) constant(init *cc.InitDeclarator) {
-	v := init.Declarator
-	if init.Case != cc.InitDeclaratorInit || init.Initializer.Case != cc.InitializerExpr ||
-		!b.keeps(v) || b.told[v] {
+	v, e := init.Declarator, initial(init)
+	if e == nil || !b.keeps(v) || b.told[v] {
 		return
 	}
-	e := expression(init.Initializer.AssignmentExpression)
 	if _, isInteger := typeOf(v.Type()); isInteger || isPointer(v) && !unsaid(e) {
 		b.bind(v, b.valueOf(v, e))
 	}
+}
+
+// initial returns an initial value without braces, if there is one.
+func initial(init *cc.InitDeclarator) *expr {
+	if init.Case != cc.InitDeclaratorInit || init.Initializer.Case != cc.InitializerExpr {
+		return nil
+	}
+	return expression(init.Initializer.AssignmentExpression)
 }
 
 func (b *builder) find() error {

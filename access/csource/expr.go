@@ -251,13 +251,12 @@ func (e *expr) binary(n cc.ExpressionNode) *expr {
 	op := ""
 	v := reflect.ValueOf(n).Elem()
 	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if !f.IsExported() {
+		if !v.Field(i).CanInterface() {
 			continue
 		}
 		switch part := v.Field(i).Interface().(type) {
 		case cc.ExpressionNode:
-			if f.Name == v.Type().Name() {
+			if v.Type().Field(i).Name == v.Type().Name() {
 				left = part
 			} else {
 				right = part
@@ -308,6 +307,19 @@ func (e *expr) any(is func(*expr) bool) bool {
 		}
 	}
 	return false
+}
+
+// expressions calls f for the expressions below a node, except operators with two operands.
+func expressions(below cc.Node, f func(e *expr)) {
+	each(below, func(n cc.Node) {
+		switch n.(type) {
+		case *cc.AssignmentExpression, *cc.PostfixExpression, *cc.UnaryExpression,
+			*cc.PrimaryExpression:
+			if e := expression(n.(cc.ExpressionNode)); e.node == n {
+				f(e)
+			}
+		}
+	})
 }
 
 // each calls f for a node and all nodes below it.

@@ -71,9 +71,7 @@ type integer struct {
 	t ctype
 }
 
-func (e *expr) fails(why string, args ...any) *Error {
-	return &Error{Pos: e.pos(), Expr: e.text(), Why: fmt.Sprintf(why, args...)}
-}
+func (e *expr) fails(why string, args ...any) *Error { return refuse(e.node, why, args...) }
 
 // unknown is fails for a value that depends on data.
 func (e *expr) unknown(why string, args ...any) *Error {
@@ -188,27 +186,18 @@ func (b *builder) sign(e *expr) integer {
 
 func (b *builder) ternary(e *expr) integer {
 	when := b.condition(e.args[0])
-	// The arm that is not taken need not be understood.
-	if always(when) || never(when) {
-		taken := e.args[1]
-		if never(when) {
-			taken = e.args[2]
-		}
-		i := b.integer(taken)
-		if t, ok := typeOf(e.node.Type()); ok {
-			return b.convert(e, i, t)
-		}
-		return i
+	t, ok := typeOf(e.node.Type())
+	if !ok {
+		panic(e.unknown("it is not an integer"))
 	}
-	var arms [2]integer
-	for n := range arms {
-		arms[n] = b.integer(e.args[n+1])
+	arm := func(n int) piece { return b.convert(e, b.integer(e.args[n]), t).piece }
+	switch { // the arm that is not taken need not be understood
+	case always(when):
+		return integer{arm(1), t}
+	case never(when):
+		return integer{arm(2), t}
 	}
-	t := common(arms[0].t, arms[1].t)
-	for n := range arms {
-		arms[n] = b.convert(e, arms[n], t)
-	}
-	return integer{b.choose(when, arms[0].piece, arms[1].piece), t}
+	return integer{b.choose(when, arm(1), arm(2)), t}
 }
 
 func (b *builder) arithmetic(e *expr) integer {

@@ -62,10 +62,8 @@ func (b *builder) first(s *cc.IterationStatement, own *cc.Declarator) {
 	var first *expr
 	if s.Case == cc.IterationStatementForDecl {
 		if l := s.Declaration.InitDeclaratorList; l != nil && l.InitDeclaratorList == nil &&
-			l.InitDeclarator.Declarator == own &&
-			l.InitDeclarator.Case == cc.InitDeclaratorInit &&
-			l.InitDeclarator.Initializer.Case == cc.InitializerExpr {
-			first = expression(l.InitDeclarator.Initializer.AssignmentExpression)
+			l.InitDeclarator.Declarator == own {
+			first = initial(l.InitDeclarator)
 		}
 	} else if !isNil(s.ExpressionList) {
 		if e := expression(s.ExpressionList); e.op == "=" && e.args[0].op == opVar &&

@@ -227,7 +227,8 @@ func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices
 func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) {
 	a := b.file.Arrays[l.array]
 	at := nest.Constant(l.offset)
-	acc := access{Access: Access{l.array, b.statement, e.pos(), e.text()}, node: e.node}
+	acc := access{Access: Access{l.array, b.statement, e.pos(), e.text()}, node: e.node,
+		loops: slices.Clone(b.loops)}
 	for d := len(indices) - 1; d >= 0; d-- {
 		s := l.steps[d]
 		at = plus(at, s.bytes, indices[d])
@@ -238,15 +239,16 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
 	base := sumOf(int(a.Base), 1, at.Const)
-	if base < 0 { // without its variables, which lead back to the array
-		b.below, b.again, base = max(b.below, -base), true, 0
+	if base < 0 {
+		panic(e.fails("without its variables, its address is below 0: subtract less"))
 	}
 	strides := at.Coef
 	if strides == nil {
 		strides = []int{}
 	}
-	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base), Width: int(l.of.Size()),
-		Strides: strides}, acc)
+	b.nodes = append(b.nodes, nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base),
+		Width: int(l.of.Size()), Strides: strides})
+	b.accesses = append(b.accesses, acc)
 }
 
 func (l *lvalue) outside(d int) string {

@@ -2,16 +2,9 @@ package csource
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
-
-func (b *builder) emit(op nest.Operand, a access) {
-	a.loops = slices.Clone(b.loops)
-	b.nodes = append(b.nodes, op)
-	b.accesses = append(b.accesses, a)
-}
 
 // mostAhead is how far above a loop's variable its condition may look.
 const mostAhead = 1 << 20

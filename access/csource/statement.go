@@ -37,7 +37,7 @@ func (b *builder) declaration(d *cc.Declaration) {
 }
 
 func (b *builder) declares(init *cc.InitDeclarator) {
-	v := init.Declarator
+	v, e := init.Declarator, initial(init)
 	b.depths[v] = len(b.loops)
 	switch {
 	case v.Name() == "__func__" || v.IsTypename() || v.IsStatic() || v.Linkage() != cc.None:
@@ -47,12 +47,12 @@ func (b *builder) declares(init *cc.InitDeclarator) {
 			b.bind(v, value{failed: refuse(v, "it has no value yet")})
 		}
 		return
-	case isPlaced(v) || init.Initializer.Case != cc.InitializerExpr:
+	case isPlaced(v) || e == nil:
 		panic(refuse(init, "an initial value in braces is not understood here: write statements or"+
 			" loops that give it, or static in front if nothing changes it"))
 	}
 	b.begin(init)
-	b.gives(v, expression(init.Initializer.AssignmentExpression))
+	b.gives(v, e)
 }
 
 func (b *builder) gives(v *cc.Declarator, e *expr) {

@@ -81,12 +81,9 @@ func (b *builder) forget(below cc.Node) {
 
 // assignments calls f for what assigns below a node, but not for initial values.
 func assignments(below cc.Node, f func(e *expr)) {
-	each(below, func(n cc.Node) {
-		switch n.(type) {
-		case *cc.AssignmentExpression, *cc.PostfixExpression, *cc.UnaryExpression:
-			if e := expression(n.(cc.ExpressionNode)); e.assigns() && e.node == n {
-				f(e)
-			}
+	expressions(below, func(e *expr) {
+		if e.assigns() {
+			f(e)
 		}
 	})
 }
