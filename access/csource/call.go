@@ -224,39 +224,34 @@ func (b *builder) site() string {
 
 // arguments evaluates a call's arguments, the last one first, and binds the parameters.
 func (b *builder) arguments(e *expr, of []*cc.Declarator) {
-	values := make([]value, len(of))
+	bind := func(v *cc.Declarator, to value) {
+		if !tracked(v) {
+			to = value{failed: refuse(v, "its address is taken, or it is volatile, or no integer")}
+		}
+		b.bind(v, to)
+	}
+	targets := map[int]lvalue{}
 	for n := len(of) - 1; n >= 0; n-- {
-		v, a, to := of[n], e.args[n+1], &values[n]
+		v, a := of[n], e.args[n+1]
 		switch {
 		case v.Type().Kind() == cc.Ptr && !unsaid(a):
-			l := b.pointer(a)
-			to.to = &l
+			targets[n] = b.pointer(a)
 		case v.Type().Kind() == cc.Ptr:
-			to.failed = refuse(v, "the call does not say where it points")
+			bind(v, value{failed: refuse(v, "the call does not say where it points")})
 		case !cc.IsArithmeticType(v.Type()):
 			panic(a.fails("a parameter of type %s is not understood", v.Type()))
 		default:
-			if *to = b.valueOf(v, a); to.failed != nil {
+			to := b.valueOf(v, a)
+			if to.failed != nil {
 				b.effect(a)
 			}
+			bind(v, to)
 		}
 	}
-	// Integers are bound first: extents of pointers' targets may use them.
-	for _, pointers := range []bool{false, true} {
-		for n, v := range of {
-			to := values[n]
-			if pointers != (to.to != nil) {
-				continue
-			}
-			if pointers {
-				l := b.asType(e.args[n+1], *to.to, v.Type())
-				to = value{to: &l}
-			}
-			if !tracked(v) {
-				to = value{failed: refuse(v, "its address is taken, or it is volatile, or no "+
-					"integer")}
-			}
-			b.bind(v, to)
+	for n, v := range of { // now the extents of what they point to are known
+		if l, is := targets[n]; is {
+			l = b.asType(e.args[n+1], l, v.Type())
+			bind(v, value{to: &l})
 		}
 	}
 }

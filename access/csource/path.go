@@ -67,7 +67,7 @@ func (l lvalue) decayed() lvalue {
 func (l *lvalue) register() bool {
 	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) &&
 		!slices.ContainsFunc(l.steps, func(s step) bool {
-			return !s.alone || !s.at.same(constant(0))
+			return !s.alone || !same(s.at, constant(0))
 		})
 }
 

@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -275,30 +276,15 @@ func sumOf(x, factor, y int) int {
 	return total
 }
 
-// same compares pieces as written.
-func (p piece) same(q piece) bool {
-	return p.kind == q.kind && equal(p.affine, q.affine) && sameCondition(p.when, q.when) &&
-		slices.EqualFunc(p.args, q.args, piece.same)
-}
-
-func equal(a, b nest.Affine) bool {
-	n, ok := piece{affine: plus(a, -1, b)}.number()
-	return ok && n == 0
-}
-
-func sameCondition(a, b nest.Condition) bool {
-	return slices.EqualFunc(a, b, func(x, y []nest.Affine) bool {
-		return slices.EqualFunc(x, y,
-			equal)
-	})
-}
+// same compares pieces or conditions as written.
+func same(p, q any) bool { return fmt.Sprint(p) == fmt.Sprint(q) }
 
 // choose returns then where when holds, and otherwise elsewhere: as their least or greatest if when
 // compares them, as in i < n ? i : n.
 func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
 	const few = 6 // their comparison has at most maxCases
 	switch size := then.size() * otherwise.size(); {
-	case always(when) || then.same(otherwise):
+	case always(when) || same(then, otherwise):
 		return then
 	case never(when):
 		return otherwise
@@ -307,7 +293,7 @@ func (b *builder) choose(when nest.Condition, then, otherwise piece) piece {
 			"<": least, "<=": least, ">": greatest, ">=": greatest,
 		} {
 			c := compare(op, then, otherwise)
-			if sameCondition(c, when) || sameCondition(b.plain(c), when) {
+			if same(c, when) || same(b.plain(c), when) {
 				return piece{kind: kind, args: []piece{then, otherwise}}
 			}
 		}

@@ -17,8 +17,7 @@ func (b *builder) goesAhead(p piece) bool {
 	}
 	over := plus(p.affine, -1, b.asked.v.at)
 	by := over.Const
-	if !equal(over, nest.Constant(by)) || by != 0 &&
-		(b.asked.step <= 0 || by < 0 || by > mostAhead) {
+	if len(over.Coef) > 0 || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
 		return false
 	}
 	b.asked.wraps, b.asked.ahead = true, max(b.asked.ahead, by)

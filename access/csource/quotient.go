@@ -100,9 +100,9 @@ func (b *builder) divided(e *expr, x integer, n int) piece {
 
 // multiple is an affine function divided by n, if all of it is a multiple.
 func multiple(a nest.Affine, n int) (q nest.Affine, is bool) {
-	q, is = nest.Affine{Const: a.Const / n, Coef: make([]int, len(a.Coef))}, a.Const%n == 0
+	q, is = nest.Constant(a.Const/n), a.Const%n == 0
 	for d, c := range a.Coef {
-		q.Coef[d] = c / n
+		q = plus(q, c/n, nest.Variable(d))
 		is = is && c%n == 0
 	}
 	return q, is
