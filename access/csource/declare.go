@@ -219,13 +219,10 @@ func items(block *cc.CompoundStatement) []*cc.BlockItem {
 }
 
 func mark(item *cc.BlockItem) string {
-	if s := item.Statement; s != nil && s.Case == cc.StatementExpr &&
-		!isNil(s.ExpressionStatement.ExpressionList) {
-		if p, is := s.ExpressionStatement.ExpressionList.(*cc.PrimaryExpression); is &&
-			p.Case == cc.PrimaryExpressionIdent {
-			if name := p.Token.SrcStr(); name == beginMark || name == endMark {
-				return name
-			}
+	if s := item.Statement; s != nil && s.Case == cc.StatementExpr {
+		switch text := source(s.ExpressionStatement.ExpressionList); text {
+		case beginMark, endMark:
+			return text
 		}
 	}
 	return ""

@@ -284,15 +284,8 @@ func (e *expr) assigns() bool {
 
 // way returns 1 for ++ and -1 for --.
 func (e *expr) way() int {
-	switch n := e.node.(type) {
-	case *cc.PostfixExpression:
-		if n.Case == cc.PostfixExpressionDec {
-			return -1
-		}
-	case *cc.UnaryExpression:
-		if n.Case == cc.UnaryExpressionDec {
-			return -1
-		}
+	if strings.Contains(e.text(), "--") {
+		return -1
 	}
 	return 1
 }

@@ -62,18 +62,15 @@ func (b *builder) tell() error {
 			b.told[d], kept[name] = true, true
 		}
 	})
-	for _, name := range slices.Sorted(maps.Keys(not)) {
-		if !kept[name] {
-			return not[name]
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(b.Defines.Values)) {
-		if define := fmt.Sprintf("%s=%d", name, b.Defines.Values[name]); !kept[name] {
+		switch define := fmt.Sprintf("%s=%d", name, b.Defines.Values[name]); {
+		case kept[name]:
+		case not[name] != nil:
+			return not[name]
+		default:
 			b.file.Notes = append(b.file.Notes, &Error{Define: define, Pos: Pos{File: b.unit.name},
-				Why: fmt.Sprintf(
-					"-D %s has no effect: neither the file nor %s, which is read, declares an "+
-						"integer %s", define,
-					b.main.Declarator.Name(), name)})
+				Why: fmt.Sprintf("-D %s has no effect: neither the file nor %s, which is read, "+
+					"declares an integer %s", define, b.main.Declarator.Name(), name)})
 		}
 	}
 	return b.tellSizes(sizes)
