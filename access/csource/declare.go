@@ -364,7 +364,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	}
 	element := d.Type().(*cc.PointerType).Elem()
 	of := elementOf(element)
-	first := lvalue{array: number, extents: a.Extents, of: of, declared: a.declared()}.decayed()
+	first := lvalue{array: number, extents: a.Extents, of: of, declared: a.Name + inBrackets(a.Extents)}.decayed()
 	b.bind(d, value{to: &first})
 	if d.AddressTaken() || volatile(d) || b.written[d] && b.opts.Function == "" {
 		b.bind(d, value{failed: refuse(d, "%s", pointerChanges)})
@@ -445,11 +445,10 @@ func (b *builder) extent(array *cc.ArrayType) (n int) {
 	return 0
 }
 
-// declared returns the array as declared, such as m[3][4].
-func (a Array) declared() string {
-	text := a.Name
-	for _, extent := range a.Extents {
-		text += fmt.Sprintf("[%d]", extent)
+// inBrackets returns extents as declared, such as [3][4].
+func inBrackets(extents []int) (text string) {
+	for _, n := range extents {
+		text += fmt.Sprintf("[%d]", n)
 	}
 	return text
 }

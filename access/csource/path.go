@@ -149,7 +149,7 @@ func (b *builder) root(e *expr) lvalue {
 	if number, known := b.arrays[v]; known {
 		a := b.file.Arrays[number]
 		l := lvalue{array: number, variable: !isArray(v), extents: a.Extents, of: v.Type(),
-			declared: a.declared()}
+			declared: a.Name + inBrackets(a.Extents)}
 		if isArray(v) {
 			l.of = elementOf(arrayType(v))
 		}
@@ -179,9 +179,7 @@ func (b *builder) field(l lvalue, f *cc.Field) lvalue {
 		l.extents, l.failed = nil, wrong("a bit-field, or an array of unknown extents, is not "+
 			"understood")
 	}
-	for _, n := range l.extents {
-		l.declared += fmt.Sprintf("[%d]", n)
-	}
+	l.declared += inBrackets(l.extents)
 	return l
 }
 

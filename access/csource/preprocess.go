@@ -137,9 +137,8 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 	}
 	if m := tellers.FindSubmatchIndex(text); m != nil && !strings.Contains(u.predefined,
 		string(text[m[2]:m[3]])) {
-		at := Pos{File: name, Line: 1 + bytes.Count(text[:m[2]], []byte("\n")), Column: 1}
-		u.files.missed = []*Error{{Pos: at, Why: string(
-			text[m[2]:m[3]]) + " is not defined, as it tells compilers or CPUs apart: -D defines it"}}
+		u.files.missed = []*Error{{Pos: lineAt(name, text[:m[2]]), Why: string(text[m[2]:m[3]]) +
+			" is not defined, as it tells compilers or CPUs apart: -D defines it"}}
 	}
 	u.marked = pragma.ReplaceAllFunc(text, func(line []byte) []byte {
 		if strings.Contains(string(line), "endscop") {
@@ -202,12 +201,17 @@ func (u *unit) errors(err error) (all []*Error) {
 			"$1 is a macro that makes a string of an argument, or pastes two, which is not "+
 				"understood")
 		if e.Pos.File == trailerName { // what the parser misses is not in the file
-			e.Pos = Pos{File: u.name, Line: 1 + bytes.Count(u.marked, []byte("\n")), Column: 1}
+			e.Pos = lineAt(u.name, u.marked)
 			e.Why = "the file ends before this declaration does"
 		}
 		all = append(all, e)
 	}
 	return all
+}
+
+// lineAt returns the last line of a text.
+func lineAt(name string, text []byte) Pos {
+	return Pos{File: name, Line: 1 + bytes.Count(text, []byte("\n")), Column: 1}
 }
 
 // overridden notes the -D macros that the file redefines.
@@ -316,8 +320,7 @@ func tamed(name string, text []byte) ([]byte, error) {
 	})
 	if m := odd.FindSubmatchIndex(text); m != nil && (text[m[2]] == 'e' || bytes.Contains(text,
 		[]byte("__LINE__"))) {
-		line := 1 + bytes.Count(text[:m[2]], []byte("\n"))
-		return nil, &Error{Pos: Pos{File: name, Line: line, Column: 1},
+		return nil, &Error{Pos: lineAt(name, text[:m[2]]),
 			Why: "this directive is not understood (#line in a file with __LINE__, #elifdef, " +
 				"#elifndef)"}
 	}
