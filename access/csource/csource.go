@@ -65,8 +65,9 @@ type Options struct {
 	Function    string   // read the body of this function; "" for the region between the pragmas
 	// Align is the alignment of arrays in bytes, a power of two; 0 means DefaultAlign.
 	Align int
-	// Origin is the address of the first array, a multiple of Align; 0 means 1<<32. No reference
-	// such as a[i-c] may have an address below 0 without i.
+	// Origin is the address of the first array, a multiple of Align; 0 means 1<<32. The address of
+	// a[i-c] without i may be below 0 for a large c. The first array then lies at the first
+	// multiple of Origin that keeps all such addresses at 0 or above.
 	Origin uint64
 }
 
@@ -165,7 +166,7 @@ func (e *Error) Error() string {
 
 const highest = 1 << 62
 
-// maxRounds bounds how often a file is built: again for each strip-mined loop.
+// maxRounds bounds how often a file is built: again for each strip-mined loop or moved origin.
 const maxRounds = 100
 
 // Read reads a C file's text. The file name need not exist. An error about the text is an [*Error].
@@ -197,7 +198,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 		return nil, err
 	}
 	lines := strings.Split(string(text), "\n")
-	turns := map[cc.Node]int{}
+	turns, first := map[cc.Node]int{}, opts.Origin
 	for range maxRounds {
 		b, err := newBuilder(u, ast, g, opts, turns)
 		if err == nil {
@@ -210,6 +211,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 			return nil, err
 		}
 		if b.again {
+			opts.Origin += (uint64(b.below) + first - 1) / first * first
 			continue
 		}
 		b.file.Function = b.main.Declarator.Name()

@@ -40,7 +40,8 @@ type builder struct {
 	allCalls   int
 	asked      *header         // the loop whose condition is evaluated
 	turns      map[cc.Node]int // iterations of a strip of each strip-mined loop
-	again      bool            // build all again: a loop was strip-mined
+	again      bool            // build all again: a loop was strip-mined, or below is above 0
+	below      int             // how far an address without its variables is below 0, in bytes
 	nodes      []nest.Node
 	accesses   []access // by number
 	statement  int

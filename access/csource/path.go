@@ -237,8 +237,8 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, outside})
 	}
 	base := sumOf(int(a.Base), 1, at.Const)
-	if base < 0 {
-		panic(e.fails("without its variables, its address is below 0: subtract less"))
+	if base < 0 { // without its variables, which lead back to the array
+		b.below, b.again, base = max(b.below, -base), true, 0
 	}
 	strides := at.Coef
 	if strides == nil {

@@ -54,7 +54,7 @@ func (r Run) accesses() (all []access) {
 	}
 	if p := r.program; p != nil {
 		for op, a := range p.source.Accesses {
-			s := p.source.Statements[a.Statement]
+			s := p.statement(op)
 			add(access{name: fmt.Sprintf("%s:%d: %s", filepath.Base(s.File), s.Line, a.Text),
 				kind: p.operands[op].Kind, loops: p.around[op], op: op})
 		}

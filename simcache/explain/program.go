@@ -50,6 +50,11 @@ type program struct {
 	counts   []simcache.Counts // by access
 }
 
+// statement returns the one that an access is in.
+func (p *program) statement(op int) Statement {
+	return p.source.Statements[p.source.Accesses[op].Statement]
+}
+
 // Lines returns the counts by line of the source, for WriteOut.
 func (r Run) Lines() []Line {
 	switch {

@@ -101,15 +101,14 @@ func (r *Run) reordered(p nest.Program, chain []*nest.Loop, order []int) (c Chan
 // repeated reports whether the program has the file's loop more than once, such as in a function
 // called twice. The file cannot change just one.
 func (r *Run) repeated(l *nest.Loop) bool {
-	source := r.program.source
 	inside := map[Statement]bool{}
 	for op, around := range r.program.around {
 		if slices.Contains(around, l) {
-			inside[source.Statements[source.Accesses[op].Statement]] = true
+			inside[r.program.statement(op)] = true
 		}
 	}
 	for op, around := range r.program.around {
-		if !slices.Contains(around, l) && inside[source.Statements[source.Accesses[op].Statement]] {
+		if !slices.Contains(around, l) && inside[r.program.statement(op)] {
 			return true
 		}
 	}
@@ -149,7 +148,7 @@ func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
 func (r *Run) lineIn(l *nest.Loop) int {
 	for op, around := range r.program.around {
 		if slices.Contains(around, l) {
-			return r.program.source.Statements[r.program.source.Accesses[op].Statement].Line
+			return r.program.statement(op).Line
 		}
 	}
 	return 0
