@@ -363,9 +363,8 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		b.arrays[d] = number
 		return end
 	}
-	element := d.Type().(*cc.PointerType).Elem()
-	of := elementOf(element)
-	first := lvalue{array: number, extents: a.Extents, of: of, declared: a.Name + inBrackets(a.Extents)}.decayed()
+	first := lvalue{array: number, extents: a.Extents, declared: a.Name + inBrackets(a.Extents),
+		of: elementOf(d.Type().(*cc.PointerType).Elem())}.decayed()
 	b.bind(d, value{to: &first})
 	if d.AddressTaken() || volatile(d) || b.written[d] && b.opts.Function == "" {
 		b.bind(d, value{failed: refuse(d, "%s", pointerChanges)})
