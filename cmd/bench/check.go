@@ -157,19 +157,8 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 		return nil, nil, err
 	}
 	defer watch(c.ctx, "this pass")()
-	file, err := createFile("out", f.out)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Discard()
-	if err := f.tune(c, run); err != nil {
-		return nil, nil, err
-	}
 	oldText, text, gone, err := f.interleave(c, run)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
 	old, err := results.Parse(f.ab, oldText)

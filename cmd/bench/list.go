@@ -76,6 +76,15 @@ func (f *suiteFlags) fileFlag() []string {
 	return []string{"--suite", f.file}
 }
 
+// flags returns the flags as they were given, for another program.
+func (f *suiteFlags) flags() []string {
+	flags := append([]string{"--filter", f.filter}, f.fileFlag()...)
+	if f.quick {
+		flags = append(flags, "--quick")
+	}
+	return flags
+}
+
 func (f *suiteFlags) filtered(suite []access.Comparison,
 	studies []string) ([]access.Comparison, []string, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
