@@ -17,7 +17,7 @@ func (f *runFlags) interleave(c call, s *session.Session) (old, new []byte, gone
 		return nil, nil, nil, errors.New("--ab: both programs read --caches and --suite, again " +
 			"in every turn: want files, not stdin or a pipe")
 	}
-	file, err := createFile("out", f.out)
+	file, err := createFile(f.out)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -35,7 +35,7 @@ func (f *runFlags) interleave(c call, s *session.Session) (old, new []byte, gone
 	}
 	switch {
 	case err == nil:
-		err = file.put(new)
+		err = file.Put(new)
 	case c.ctx.Err() != nil:
 		err = stopped(c.ctx, "of two interleaved programs nothing is kept")
 	default:
@@ -73,7 +73,7 @@ func (f *runFlags) runAB(c call, s *session.Session) error {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, " +
 			"--ab-out for the other's")
 	}
-	file, err := createFile("ab-out", f.abOut)
+	file, err := createFile(f.abOut)
 	if err != nil {
 		return err
 	}
@@ -82,5 +82,5 @@ func (f *runFlags) runAB(c call, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	return file.put(old)
+	return file.Put(old)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/results/check"
 	"github.com/stridebench/stridebench/results/filter"
 	"github.com/stridebench/stridebench/results/keys"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 type checkFlags struct {
@@ -107,7 +108,7 @@ func (f *checkFlags) run(c call, args []string) error {
 			"its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone,
 			report.Vanished[0])
 	}
-	if err := writeFile("baseline", f.baseline, text); err != nil {
+	if err := outfile.WriteFile(f.baseline, text); err != nil {
 		return err
 	}
 	c.note("%s has the new results now", f.baseline)

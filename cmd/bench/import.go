@@ -15,6 +15,7 @@ import (
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -104,7 +105,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 		if err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
-		if err := writeFile("suite", f.suite, text); err != nil {
+		if err := outfile.WriteFile(f.suite, text); err != nil {
 			return err
 		}
 		c.note("bench run --suite %s times the most expensive operators", f.suite)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func newLayout() *cobra.Command {
@@ -59,8 +60,8 @@ func newLayout() *cobra.Command {
 
 const maxViews = 2
 
-// draw writes a chart to the picture that a flag names.
-func draw(flag, file string, chart reports.Chart, err error) error {
+// draw writes a chart to a picture.
+func draw(file string, chart reports.Chart, err error) error {
 	var picture []byte
 	if err == nil {
 		picture, err = chart.Picture(file)
@@ -68,7 +69,7 @@ func draw(flag, file string, chart reports.Chart, err error) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(flag, file, picture)
+	return outfile.WriteFile(file, picture)
 }
 
 // alone refuses flags of another tensor than the expression's.
@@ -108,5 +109,5 @@ func picture(c call, p layouts.Picture, file string) error {
 		return err
 	}
 	chart, err := reports.DrawLayout(d)
-	return draw("out", file, chart, err)
+	return draw(file, chart, err)
 }

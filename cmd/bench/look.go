@@ -115,7 +115,7 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	}
 	if f.file != inText {
 		chart, err := reports.DrawMaps(title+": where it misses", maps)
-		if err := draw("map", f.file, chart, err); err != nil {
+		if err := draw(f.file, chart, err); err != nil {
 			return err
 		}
 		_, err = fmt.Fprint(c.out, sentences(c.out,

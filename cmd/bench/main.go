@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
@@ -43,7 +46,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &output{w: stdout, terminal: progress.Terminal(stdout)}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := out.close(root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	err = out.close(err)
 	progress.Clear()
 	switch {
 	case err == nil:
@@ -51,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case out.unread(err):
 		return exitPipe
 	}
-	fmt.Fprintf(stderr, "bench: %s\n", said(err))
+	fmt.Fprintf(stderr, "bench: %s\n", said(cmd.Flags(), err))
 	if s, ok := errors.AsType[stopSignal](err); ok {
 		return s.exitCode()
 	}
@@ -61,11 +65,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// said returns err as one line without control characters, as in the name of a file. It repeats no
-// joined error: a full disk fails every write.
-func said(err error) string {
+// said returns err as one line without control characters, as in the name of a file. It names the
+// flag of a file that fails, and repeats no joined error: a full disk fails every write.
+func said(flags *pflag.FlagSet, err error) string {
+	text := err.Error()
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
+		flags.Visit(func(f *pflag.Flag) {
+			if name := "--" + f.Name; !strings.Contains(text, name) &&
+				filepath.Clean(f.Value.String()) == filepath.Clean(fault.Path) {
+				text = strings.ReplaceAll(text, fault.Error(), name+": "+fault.Error())
+			}
+		})
+	}
 	var all []string
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(text) {
 		line = show.Printable(strings.Join(strings.Fields(line), " "))
 		if line != "" && !slices.Contains(all, line) {
 			all = append(all, line)

@@ -18,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -218,10 +219,13 @@ func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error)
 func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, file string,
 	err error) {
 	file = cmp.Or(f.out, files().Saved)
-	if err := cmp.Or(files().Err, strict.Regular(file)); err != nil && f.out == "" {
-		return m, "", fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
+	var saved *outfile.File
+	if err = cmp.Or(files().Err, strict.Regular(file)); err == nil || f.out != "" {
+		saved, err = createFile(file) // fails before the measuring
 	}
-	saved, err := createFile("out", file) // fails before the measuring
+	if err != nil && f.out == "" {
+		err = fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
+	}
 	if err != nil {
 		return m, "", err
 	}
@@ -244,10 +248,7 @@ func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, fil
 	if err != nil {
 		return m, "", err
 	}
-	if _, err := saved.Write(text); err != nil {
-		return m, "", err
-	}
-	return m, file, errors.Join(saved.Commit(), f.writeLoads(m))
+	return m, file, errors.Join(saved.Put(text), f.writeLoads(m))
 }
 
 func (f *measureFlags) writeLoads(m probe.Machine) error {
@@ -258,5 +259,5 @@ func (f *measureFlags) writeLoads(m probe.Machine) error {
 	if err := session.WriteLoads(&text, m, thisProgram()); err != nil {
 		return err
 	}
-	return writeFile("results", f.results, text.Bytes())
+	return outfile.WriteFile(f.results, text.Bytes())
 }

@@ -37,7 +37,7 @@ func newMerge() *cobra.Command {
 				return fmt.Errorf("%w: %s, and nothing is written (--partial writes the rest)",
 					errCheck, counted(len(plan.Faults), "fault"))
 			}
-			file, err := createFile("out", out)
+			file, err := createFile(out)
 			if err != nil {
 				return err
 			}

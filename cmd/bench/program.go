@@ -33,16 +33,12 @@ func (p *programFlags) add(flags *pflag.FlagSet) {
 const mostProgram = 1 << 20
 
 func (p *programFlags) load(c call) ([]byte, error) {
-	input, err := openInput(c, "program", p.file)
+	input, err := c.open(p.file)
 	if err != nil {
 		return nil, err
 	}
 	defer input.Close()
-	text, err := io.ReadAll(io.LimitReader(input, mostProgram))
-	if err != nil {
-		return nil, fmt.Errorf("--program: %w", err)
-	}
-	return text, nil
+	return io.ReadAll(io.LimitReader(input, mostProgram))
 }
 
 func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csource.File, error) {

@@ -199,7 +199,7 @@ func (f *runFlags) fault(err error) error {
 // nothing finished.
 func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (records int, kept string,
 	warnings []string, fault, err error) {
-	file, err := createFile("out", f.out) // a failure costs no measuring
+	file, err := createFile(f.out) // a failure costs no measuring
 	if err != nil {
 		return 0, "", nil, nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -218,7 +219,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	if f.matrix != "" {
 		which, name = "matrix", f.matrix
 	}
-	input, err := openInput(c, which, name)
+	input, err := c.open(name)
 	if err != nil {
 		return err
 	}
@@ -267,14 +268,14 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 			run.Lines()...); err != nil {
 			return err
 		}
-		if err := writeFile("cachegrind-out", f.out, b.Bytes()); err != nil {
+		if err := outfile.WriteFile(f.out, b.Bytes()); err != nil {
 			return err
 		}
 	}
 	if f.results != "" {
 		text, err := f.record(run).Results()
 		if err == nil {
-			err = writeFile("out", f.results, text)
+			err = outfile.WriteFile(f.results, text)
 		}
 		if err != nil {
 			return err
