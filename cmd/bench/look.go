@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 
@@ -82,9 +81,6 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 	return f.look.at(c, config, f.passes, title, walks...)
 }
 
-// mostLooked is the most references to look up one by one, in some seconds.
-const mostLooked = 3e8
-
 func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	walks ...walked) error {
 	fmt.Fprint(c.out, sentences(c.out, explain.Heading(config, false)))
@@ -97,15 +93,6 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	}
 	var maps []missmap.Map
 	for _, w := range walks {
-		n, err := w.program.Count()
-		if err != nil {
-			return err
-		}
-		if n > math.MaxInt/passes || float64(n*passes)*float64(len(walks)) > mostLooked {
-			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked up: "+
-				"want at most %.0f together, a smaller shape", n, passes,
-				mostLooked/float64(len(walks)))
-		}
 		m, err := missmap.Of(config, passes, w.program, w.arrays, most)
 		if err != nil {
 			return fmt.Errorf("--map: %w", err)

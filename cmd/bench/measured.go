@@ -236,7 +236,7 @@ func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, fil
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget,
 		Workers: cpu.Workers(), Loaded: f.loaded}
 	c.meter.Timed("measuring this machine", 100)
-	o.Progress = c.shares(100)
+	o.Progress = c.meter.Shares(100)
 	m, err = probe.Measure(c.ctx, o)
 	if errors.Is(err, context.Canceled) {
 		return m, "", stopped(c.ctx, "nothing is saved")

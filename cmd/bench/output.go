@@ -113,16 +113,6 @@ func sizeOf(paths []string) int {
 
 func counted(n int, what string) string { return show.Counted(n, what) }
 
-// shares returns a function that shows which share of a phase of this many steps is done.
-func (c call) shares(steps int) func(share float64) {
-	done := 0
-	return func(share float64) {
-		next := int(share * float64(steps))
-		c.meter.Step(next - done)
-		done = next
-	}
-}
-
 // some joins words, at most this many.
 func some(words []string, most int) string {
 	if left := len(words) - most; left > 0 {

@@ -106,7 +106,7 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 	}
 	const steps = 10_000
 	c.meter.Phase("simulating "+f.program.file, steps)
-	h.Progress(c.shares(steps)) // the time of summaries is not known beforehand
+	h.Progress(c.meter.Shares(steps)) // the time of summaries is not known beforehand
 	counts, err := h.RunProgram(f.passes, file.Program)
 	if err != nil {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
@@ -116,6 +116,5 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 	}
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
-	f.improve(c, &run)
 	return f.show(c, run, m.Name)
 }

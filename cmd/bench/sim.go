@@ -175,18 +175,7 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	run := explain.RunOf(h, m.Config, explain.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays(false)
-	f.improve(c, &run)
 	return f.show(c, run, m.Name)
-}
-
-// mostTried is the most references of all tried changes, which take about 5 s.
-const mostTried = 3e8
-
-func (f *simFlags) improve(c call, run *explain.Run) {
-	if f.hierarchy.explain {
-		c.meter.Phase("trying what would help", 0)
-		run.Improve(mostTried)
-	}
 }
 
 // start returns what simulates, and a curve or nil. The curve's lines have D1's size.
@@ -259,9 +248,16 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	return f.show(c, run, m.Name)
 }
 
+// mostTried is the most references of all tried changes, which take about 5 s.
+const mostTried = 3e8
+
 // show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
 // tables.
 func (f *simFlags) show(c call, run explain.Run, machine string) error {
+	if f.hierarchy.explain {
+		c.meter.Phase("trying what would help", 0)
+		run.Improve(mostTried)
+	}
 	if f.out != "" {
 		var b bytes.Buffer
 		if err := explain.WriteOut(&b, run.Config, strings.Join(os.Args, " "),

@@ -113,6 +113,16 @@ func (m *Meter) Begin(what string, steps int) (step func()) {
 	return func() { m.Step(1) }
 }
 
+// Shares returns a function that reports which share of a phase of this many steps is done.
+func (m *Meter) Shares(steps int) func(share float64) {
+	done := 0
+	return func(share float64) {
+		next := int(share * float64(steps))
+		m.Step(next - done)
+		done = next
+	}
+}
+
 // Reading begins a phase whose steps are the bytes read from r.
 func (m *Meter) Reading(what string, r io.Reader) io.Reader {
 	size := int64(0)
