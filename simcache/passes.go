@@ -54,6 +54,7 @@ func (c Config) checkPasses(passes int, references uint64) error {
 // counts of each operand of each nest in all passes. Once all further passes are alike (see
 // [SteadyPass]), it multiplies. It refuses what CheckPasses and Run refuse.
 func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
+	nests = append(h.nests, nests...)
 	if err := h.config.CheckPasses(passes, nest.Sequence(nests...)); err != nil {
 		return nil, err
 	}
@@ -146,10 +147,14 @@ func (h *Hierarchy) settled() int {
 // the same places, and the stream of the second level repeats one pass earlier. If the second of
 // two levels has no misses in the second pass, the same stream misses nothing again.
 //
-// The pass is over the nests of one thread, or of several (see Threads).
+// The pass is over the nests of one thread, or of several (see NewThreads).
 func SteadyPass(c Config, threads ...[]nest.Nest) (Counts, error) {
 	if len(threads) > 1 {
-		return steadyThreads(c, threads)
+		h, err := NewThreads(c, threads)
+		if err != nil {
+			return Counts{}, err
+		}
+		return h.steady(len(c.Levels)+1, h.nests...)
 	}
 	nests := slices.Concat(threads...)
 	if !c.isSimple(nests) {

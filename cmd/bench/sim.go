@@ -311,22 +311,20 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	for _, part := range p.Parts() {
 		threads = append(threads, part.Nests)
 	}
-	t, err := simcache.NewThreads(m.Config, threads)
+	h, err := simcache.NewThreads(m.Config, threads)
 	if err != nil {
 		return fmt.Errorf("--threads %d: %w", f.threads, err)
 	}
-	if err := f.announce(c, f.pattern.shape.text, t.Effort(f.passes)); err != nil {
+	if err := f.announce(c, f.pattern.shape.text, h.Effort(f.passes)); err != nil {
 		return err
 	}
-	counts, err := t.RunPasses(f.passes)
+	counts, err := h.RunPasses(f.passes)
 	if err != nil {
 		return atFlag(err)
 	}
 	nests := slices.Concat(threads...)
-	run := explain.Run{Config: m.Config, Levels: t.Levels(),
-		Tensors: explain.ByTensor(nests, slices.Concat(counts...)),
-		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
-	return f.show(c, run, m.Name)
+	return f.show(c, explain.RunOf(h, m.Config, explain.ByTensor(nests, counts), nests, f.passes),
+		m.Name)
 }
 
 // record names a simulation by the flags that determine its counts.
