@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
@@ -27,7 +26,6 @@ type result struct {
 	Tensors     []jsonTensor       `json:"tensors"`
 	Explanation []string           `json:"explanation,omitempty"`
 	Curve       *reuse.Table       `json:"curve,omitempty"`
-	Nests       []jsonNest         `json:"nests,omitzero"`      // of a pattern
 	Statements  []jsonStatement    `json:"statements,omitzero"` // of a program
 }
 
@@ -47,11 +45,8 @@ func (r Run) JSON(machine string, words bool) any {
 	if !trace {
 		j.Visited, j.Proved, j.Passes = &r.Visited, &r.Proved, &r.Passes
 	}
-	switch {
-	case r.program != nil:
+	if r.program != nil {
 		j.Statements = r.jsonStatements()
-	case !trace:
-		j.Nests = jsonNests(r.Nests)
 	}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
@@ -131,31 +126,6 @@ func Settings(c simcache.Config, i1 bool) map[string]setting {
 	return all
 }
 
-type jsonNest struct {
-	Trips    []int     `json:"trips"`
-	Operands []operand `json:"operands"`
-}
-
-type operand struct {
-	Tensor  string `json:"tensor"`
-	Kind    string `json:"kind"`
-	Base    uint64 `json:"base"`
-	Width   int    `json:"width"`
-	Strides []int  `json:"strides"`
-}
-
-func jsonNests(nests []nest.Nest) []jsonNest {
-	all := []jsonNest{}
-	for _, n := range nests {
-		j := jsonNest{append([]int{}, n.Trips...), []operand{}}
-		for _, op := range n.Operands {
-			j.Operands = append(j.Operands, jsonOperand(op))
-		}
-		all = append(all, j)
-	}
-	return all
-}
-
 type (
 	jsonStatement struct {
 		File     string          `json:"file"`
@@ -188,8 +158,4 @@ func (r Run) jsonStatements() []jsonStatement {
 		all = append(all, j)
 	}
 	return all
-}
-
-func jsonOperand(op nest.Operand) operand {
-	return operand{op.Tensor, op.Kind.String(), op.Base, op.Width, append([]int{}, op.Strides...)}
 }

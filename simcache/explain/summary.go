@@ -17,10 +17,10 @@ import (
 // Without instructions, their lines are left out. Then LL's references are D1's misses; its miss
 // rate is of the data references.
 func Summary(c simcache.Counts, instructions bool) string {
-	s := columns{total: len(commas(c.Refs())), read: len(commas(c.Dr)), write: len(commas(c.Dw))}
+	s := columns{total: len(number(c.Refs())), read: len(number(c.Dr)), write: len(number(c.Dw))}
 	all := [3]uint64{c.Refs(), c.Dr, c.Dw}
 	if instructions {
-		s.total = len(commas(c.Ir))
+		s.total = len(number(c.Ir))
 		// Of all references. Cachegrind has replaced denominators of 0 by now, before it adds them.
 		all = [3]uint64{max(c.Ir, 1) + max(c.Refs(), 1), max(c.Ir, 1) + max(c.Dr, 1), max(c.Dw, 1)}
 		s.one("I   refs:     ", c.Ir)
@@ -45,11 +45,11 @@ type columns struct {
 
 func (s *columns) line(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-func (s *columns) one(label string, n uint64) { s.line("%s %*s\n", label, s.total, commas(n)) }
+func (s *columns) one(label string, n uint64) { s.line("%s %*s\n", label, s.total, number(n)) }
 
 func (s *columns) counts(label string, read, write uint64) {
-	s.line("%s %*s  (%*s rd   + %*s wr)\n", label, s.total, commas(read+write), s.read,
-		commas(read), s.write, commas(write))
+	s.line("%s %*s  (%*s rd   + %*s wr)\n", label, s.total, number(read+write), s.read,
+		number(read), s.write, number(write))
 }
 
 func (s *columns) rates(label string, part, whole [3]uint64) {
@@ -65,18 +65,6 @@ func (s *columns) data(c simcache.Counts) {
 	s.rates("D1  miss rate:", [3]uint64{c.D1Misses(), c.D1mr, c.D1mw}, refs)
 	s.rates("LLd miss rate:", [3]uint64{c.LLMisses(), c.DLmr, c.DLmw}, refs)
 	s.line("\n")
-}
-
-func commas(n uint64) string {
-	digits := fmt.Sprint(n)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
 }
 
 func percentOf(part, whole uint64, decimals int) string {
