@@ -41,7 +41,7 @@ func (c bestChoice) sentence(of, tensor, caches string) string {
 	}
 	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s is best, and the worst "+
 		"takes %s times as many cycles (estimated from simulated misses).", of, tensor, caches,
-		c.words, brief(c.gain()))
+		c.words, digits(c.gain()))
 }
 
 // cycles is KCachegrind's estimate for data: 1 for each access, 10 more for a miss of the first
@@ -181,5 +181,5 @@ func (c bestChoice) text() string {
 	if c.gain() < 1.01 {
 		return "any"
 	}
-	return c.words + ": " + brief(c.gain()) + "x"
+	return c.words + ": " + digits(c.gain()) + "x"
 }

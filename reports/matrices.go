@@ -186,15 +186,13 @@ func traverseTime(d *data) (*figure, error) {
 		}
 	}
 	p := d.look.newPanel("size of the matrix", "ns per element")
-	least, most := across(all)
-	byteAxis(&p.X, least, most)
+	byteAxis(&p.X, pointsOf(all...))
 	logAxis(&p.Y, low/1.5, high*2, number6)
 	p.Add(d.look.marks(d.cpuCaches))
 	f := &figure{title: "Summing a square matrix by rows and by columns: time by size",
 		sentence: timeSentence(found),
 		alt:      "Lines: ns per element against the size of the matrix: " + named(all...),
 		height:   3.3 * vg.Inch, panels: []*panel{p}}
-	f.explainIntervals("bands: 95% interval", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }
 
@@ -214,8 +212,7 @@ func missRates(d *data) (*figure, error) {
 			continue
 		}
 		p := d.look.newPanel("", level.name+" misses, %")
-		least, most := across(all)
-		byteAxis(&p.X, least, most)
+		byteAxis(&p.X, pointsOf(all...))
 		percentAxis(&p.Y)
 		p.Add(d.look.marks(append(marksOf(d.simulated, level.name),
 			marksOf(reaches(d.setup.TLB), level.name)...)))

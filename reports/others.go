@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,9 +76,6 @@ func strided(r results.Row) bool {
 	})
 }
 
-// asLong is the largest relative difference of medians that are called as long.
-const asLong = 0.05
-
 const mostTwins = 3
 
 // twinSentence compares operators with the same on contiguous operands, the costliest layouts
@@ -100,13 +96,9 @@ func twinSentence(rows []results.Row) string {
 			continue
 		}
 		own := r.Stats[passUnit]
-		ratio := own.Center / c.Center
-		times := "takes " + digits(ratio) + " times as long"
+		times := "takes " + digits(own.Center/c.Center) + " times as long"
 		if a, b := interval(own, 1), interval(c, 1); a.high >= b.low && b.high >= a.low {
 			times = "is not distinguishable from them"
-			if math.Abs(ratio-1) <= asLong {
-				times = "takes as long, within the scatter"
-			}
 		}
 		text := fmt.Sprintf("%s %s (%s against %s)", short(labels[i], 120), times,
 			show.Scale(own.Center, passUnit), show.Scale(c.Center, passUnit))
