@@ -109,9 +109,8 @@ func best(d *data) (*figure, error) {
 	c := b.cells[[2]string{first, at}]
 	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p},
 		height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
-		sentence: c.sentence(one(all, "1 tensor and operation",
-			"tensors and operations")+" on "+one(allCaches, "1 hierarchy of caches",
-			"caches"), first, at),
+		sentence: c.sentence(fmt.Sprintf("%s of tensor and operation on %s of caches",
+			counted(all, "combination"), counted(allCaches, "kind")), first, at),
 		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and " +
 			"by what factor the worst takes more cycles"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
@@ -168,13 +167,6 @@ func (b bestMap) gain(tensor string) (most float64) {
 // gainColor is paper for a gain of 1, and fullest from a gain of 20.
 func (s *style) gainColor(gain float64) color.RGBA {
 	return mix(s.paper, s.hues[1].color, min(1, math.Log(gain)/math.Log(20)))
-}
-
-func one(n int, alone, more string) string {
-	if n == 1 {
-		return alone
-	}
-	return fmt.Sprint(n, " ", more)
 }
 
 func (c bestChoice) text() string {

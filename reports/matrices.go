@@ -275,16 +275,9 @@ func timeSentence(found []matrix) string {
 		return "Only one order was measured, so there is nothing to compare."
 	}
 	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
-	times := fmt.Sprintf("%s against %s", show.Scale(b.Center, timeUnit),
-		show.Scale(a.Center, timeUnit))
-	switch {
-	case a.N != b.N:
-		times += fmt.Sprintf(", medians of %d and %d samples", b.N, a.N)
-	case a.N > 1:
-		times += fmt.Sprintf(", medians of %d samples", a.N)
-	}
 	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by "+
-		"rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
+		"rows (%s against %s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center,
+		show.Scale(b.Center, timeUnit), show.Scale(a.Center, timeUnit))
 }
 
 func missSentence(found []matrix) string {

@@ -105,13 +105,9 @@ func (d *data) heldNames(sizes []int) []string {
 }
 
 func mountainSentence(low, high bandwidth, cells int) string {
-	switch {
-	case cells == 1:
+	if cells == 1 {
 		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", show.Bytes(low.stride),
 			show.Bytes(low.size), digits(low.gib))
-	case low.gib == high.gib:
-		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.",
-			digits(low.gib))
 	}
 	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest "+
 		"reading every %s of %s (%s GiB/s).",

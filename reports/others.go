@@ -56,11 +56,8 @@ func otherSentence(rows []results.Row) string {
 	shared, _ := terminal.Headings(rows)
 	least, most, low, high := extremes(rows, timeUnit)
 	shared, fast := short(shared, 80), show.Scale(low, timeUnit)
-	switch {
-	case len(rows) == 1:
+	if len(rows) == 1 {
 		return fmt.Sprintf("%s (%s) takes %s", shared, least, fast)
-	case low == high:
-		return fmt.Sprintf("%s takes %s, for each of %d", shared, fast, len(rows))
 	}
 	return fmt.Sprintf("%s takes from %s (%s) to %s (%s), %s times as long", shared, fast, least,
 		show.Scale(high, timeUnit), most, digits(high/low))

@@ -168,15 +168,18 @@ func (r Report) page() ([]byte, error) {
 var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles",
 	"copy-bandwidth", "miss-rates"}
 
-func answer(figures []pageFigure) []pageFigure {
-	rank := func(f pageFigure) int {
-		if i := slices.Index(matters, strings.TrimPrefix(f.ID, "figure-")); i >= 0 {
-			return i
-		}
-		return len(matters)
+func rank(chart string) int {
+	if i := slices.Index(matters, chart); i >= 0 {
+		return i
 	}
+	return len(matters)
+}
+
+func answer(figures []pageFigure) []pageFigure {
 	figures = slices.Clone(figures)
-	slices.SortStableFunc(figures, func(a, b pageFigure) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(figures, func(a, b pageFigure) int {
+		return rank(strings.TrimPrefix(a.ID, "figure-")) - rank(strings.TrimPrefix(b.ID, "figure-"))
+	})
 	return figures[:min(len(figures), 3)]
 }
 

@@ -43,8 +43,8 @@ func TestTrendMarks(t *testing.T) {
 	}
 	f.changes = []history.Change{change("0", &size), change("3", &size), change("5", nil),
 		change("elsewhere", &size), change("7", &size)}
-	if got, want := f.marks(), []mark{{2.5, changeText(size), true},
-		{6.5, changeText(size), true}}; !slices.Equal(got, want) {
+	if got, want := f.marks(), []mark{{2.5, changeOf(1 + size), true},
+		{6.5, changeOf(1 + size), true}}; !slices.Equal(got, want) {
 		t.Errorf("%v are marked, want %v", got, want)
 	}
 	if got, want := f.starts(), []int{3, 5, 7}; !slices.Equal(got, want) {

@@ -105,7 +105,7 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []struct{ name, sentence string }{
 		{"traverse-time", "Summing a 4000x4000 int32 matrix by columns takes 15.3 times as long " +
-			"as by rows (10.47 ns/elem against 0.6839 ns/elem, medians of 6 samples)."},
+			"as by rows (10.47 ns/elem against 0.6839 ns/elem)."},
 		{"miss-rates", "Of all references to the 4000x4000 matrix, 100% miss D1 and 6.25% miss " +
 			"LL by columns; by rows, 6.25% and 6.25%. " +
 			"Rows a power of two of bytes apart compete for few sets: of all references to the " +
