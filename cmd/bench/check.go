@@ -88,7 +88,7 @@ func (f *checkFlags) run(c call, args []string) error {
 	}
 	write := func(w io.Writer) error { return check.Formats[f.format.value](w, report) }
 	if f.format.value == "text" {
-		err = writeTables(c.out, write)
+		err = c.tables(write)
 	} else {
 		err = write(c.out)
 	}

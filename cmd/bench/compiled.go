@@ -185,27 +185,12 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		return errors.Join(fmt.Errorf("%s: no access is made in %s", name, cmp.Or(o.Function,
 			"the lines between #pragma scop and #pragma endscop")), end)
 	}
-	expected := uint64(f.passes)
-	if f.exec.path != "" {
-		expected = math.MaxUint64
-	}
-	for _, note := range outcome.Notes(o, expected) {
+	for _, note := range append(outcome.Notes(o, f.passes), count.Notes(program, o)...) {
 		c.note("%s: %s", name, note)
-	}
-	if missing := count.Uncounted(program, o.Function); missing != nil {
-		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
-			"them where their address leaves the function: declare them static, or build with "+
-			"gcc -O0", name, some(missing, 3))
 	}
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
 	run.Tensors, run.Code = count.Lines()
 	run.Curve = curve.Table()
-	for _, object := range run.Tensors {
-		if f.exec.path == "" && object.Function == compiled.Elsewhere {
-			c.note("%s: %d accesses are outside of all arrays: is one of -D 'NAME[EXTENT]' "+
-				"too small?", name, object.Counts.Refs())
-		}
-	}
 	if f.results != "" && end != nil {
 		c.note("--out %s is not written: the counts are not those of a whole run", f.results)
 		f.results = ""

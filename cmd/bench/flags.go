@@ -309,15 +309,7 @@ func atFlag(err error) error {
 	return err
 }
 
-func checkBy(label string) error {
-	if label == "" {
-		return nil
-	}
-	if err := keys.CheckLabel(label); err != nil {
-		return fmt.Errorf("--by %s: %w", label, err)
-	}
-	return nil
-}
+func parseBy(label string) (string, error) { return label, keys.CheckLabel(label) }
 
 // parseTag also reads a format in capitals, such as NCHW.
 func parseTag(text string) (layouts.Tag, error) {

@@ -116,7 +116,7 @@ func newHistoryVerb(dir *string, use, short string, args cobra.PositionalArgs,
 		case format.value == "json":
 			return cmp.Or(writeJSON(c.out, s.json), err)
 		}
-		return cmp.Or(writeTables(c.out, s.write), err)
+		return cmp.Or(c.tables(s.write), err)
 	})
 	cmd.Flags().Var(&format, "format", "")
 	return cmd
@@ -147,16 +147,16 @@ func newHistoryShow(dir *string) *cobra.Command {
 func newHistoryTrend(dir *string) *cobra.Command {
 	var alpha float64
 	var worse bool
-	var by string
+	var by parsed[string]
 	threshold := parsed[float64]{value: history.DefaultThreshold, text: "1%"}
 	cmd := newHistoryVerb(dir, "trend", "Find the commits since which something changed", noArgs,
 		func(list []history.Entry, _ []string) (s shown, err error) {
-			if err := cmp.Or(checkAlpha(alpha), checkBy(by)); err != nil {
+			if err := checkAlpha(alpha); err != nil {
 				return s, err
 			}
 			trend := history.TrendOf(list, alpha, threshold.value, worse)
-			if by != "" {
-				trend, err = history.TrendBy(list, by, alpha, threshold.value, worse)
+			if by.set {
+				trend, err = history.TrendBy(list, by.value, alpha, threshold.value, worse)
 			}
 			if err != nil {
 				return s, fmt.Errorf("--by: %w", err)
@@ -168,7 +168,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		})
 	cmd.Flags().Float64Var(&alpha, "alpha", 0.01, "")
 	threshold.add(cmd.Flags(), "threshold", "share", parseShare)
-	cmd.Flags().StringVar(&by, "by", "", "")
+	by.add(cmd.Flags(), "by", "label", parseBy)
 	cmd.Flags().BoolVar(&worse, "worse", false, "")
 	return cmd
 }

@@ -105,7 +105,9 @@ func picture(c call, p layouts.Picture, file string) error {
 		return fmt.Errorf("--%w", err)
 	}
 	if file == "" {
-		_, err = io.WriteString(c.out, sentences(c.out, words)+drawing)
+		if err = c.print(words); err == nil {
+			_, err = io.WriteString(c.out, drawing)
+		}
 		return err
 	}
 	chart, err := reports.DrawLayout(d)

@@ -83,7 +83,9 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 
 func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	walks ...walked) error {
-	fmt.Fprint(c.out, sentences(c.out, explain.Heading(config, false)))
+	if err := c.print(explain.Heading(config, false)); err != nil {
+		return err
+	}
 	if f.steps > 0 {
 		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
 	}
@@ -105,9 +107,7 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 		if err := draw(f.file, chart, err); err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(c.out, sentences(c.out,
-			strings.ReplaceAll(chart.Sentence, ". ", ".\n")+"\n"))
-		return err
+		return c.print(strings.ReplaceAll(chart.Sentence, ". ", ".\n") + "\n")
 	}
 	for i, m := range maps {
 		if i > 0 {

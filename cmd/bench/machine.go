@@ -71,7 +71,7 @@ func (f *machineFlags) write(c call, m machineJSON, tables func(io.Writer) error
 	if f.asJSON {
 		return writeJSON(c.out, m)
 	}
-	return writeTables(c.out, func(w io.Writer) error {
+	return c.tables(func(w io.Writer) error {
 		if len(m.Machine) > 0 {
 			if err := node.WriteFacts(w, m.Machine); err != nil {
 				return err
@@ -126,7 +126,7 @@ func (f *machineFlags) run(c call) error {
 		return err
 	}
 	if f.measuring.on && !f.asJSON {
-		return writeTables(c.out, measured.Write)
+		return c.tables(measured.Write)
 	}
 	config := f.geometry.config(caches)
 	list, tlb := cpu.JSON(caches)

@@ -50,15 +50,14 @@ func readOnce(path string) (text []byte, err error) {
 	return text, err
 }
 
-// beside returns a file in the folder of the saved machine, for what is kept; "" means nowhere.
-func beside(name string) string {
+// kernelsFile returns the file beside the saved machine that keeps how kernels are tuned; "" means
+// nowhere.
+func kernelsFile() string {
 	if f := files(); f.Err == nil {
-		return filepath.Join(filepath.Dir(f.Saved), name)
+		return filepath.Join(filepath.Dir(f.Saved), "kernels.yaml")
 	}
 	return ""
 }
-
-func kernelsFile() string { return beside("kernels.yaml") }
 
 func (f *runFlags) tune(c call, s *session.Session) error {
 	f.tuner.File = kernelsFile()

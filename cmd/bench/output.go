@@ -113,14 +113,6 @@ func sizeOf(paths []string) int {
 
 func counted(n int, what string) string { return show.Counted(n, what) }
 
-// some joins words, at most this many.
-func some(words []string, most int) string {
-	if left := len(words) - most; left > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), left)
-	}
-	return strings.Join(words, ", ")
-}
-
 // columns returns a terminal's width, at least 20, or 0 for other outputs.
 func columns(stdout io.Writer) int {
 	if !progress.Terminal(stdout) {
@@ -129,21 +121,15 @@ func columns(stdout io.Writer) int {
 	return max(progress.Width(stdout), 20)
 }
 
-func writeTables(stdout io.Writer, write func(io.Writer) error) error {
+// print prints lines, folded for a terminal.
+func (c call) print(text string) error { return explain.WriteTables(c.out, text, columns(c.out)) }
+
+func (c call) tables(write func(io.Writer) error) error {
 	var text strings.Builder
 	if err := write(&text); err != nil {
 		return err
 	}
-	return explain.WriteTables(stdout, text.String(), columns(stdout))
-}
-
-// sentences folds lines for a terminal.
-func sentences(stdout io.Writer, text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), columns(stdout)) + "\n")
-	}
-	return b.String()
+	return c.print(text.String())
 }
 
 // mute ignores errors: an error of stdout must not end a run that also writes a file.

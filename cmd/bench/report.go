@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,8 +19,9 @@ import (
 )
 
 type reportFlags struct {
-	dir, history, by string
-	theme            parsed[reports.Theme]
+	dir, history string
+	by           parsed[string]
+	theme        parsed[reports.Theme]
 }
 
 func newReport() *cobra.Command {
@@ -30,13 +30,13 @@ func newReport() *cobra.Command {
 		f.run)
 	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"), "")
 	cmd.Flags().Var(&f.theme, "theme", "")
-	cmd.Flags().StringVar(&f.by, "by", "", "")
+	f.by.add(cmd.Flags(), "by", "label", parseBy)
 	cmd.Flags().StringVar(&f.history, "history", "", "")
 	return cmd
 }
 
 func (f *reportFlags) run(c call, paths []string) error {
-	if err := cmp.Or(checkBy(f.by), exclude(c, "by", "history")); err != nil {
+	if err := exclude(c, "by", "history"); err != nil {
 		return err
 	}
 	dir := f.dir
@@ -50,8 +50,8 @@ func (f *reportFlags) run(c call, paths []string) error {
 	if f.theme.set {
 		options.Theme = f.theme.value // otherwise the page follows the reader's system
 	}
-	if f.by != "" {
-		return reportFleet(c, paths, f.by, dir, options)
+	if f.by.set {
+		return reportFleet(c, paths, f.by.value, dir, options)
 	}
 	if err := eachOnce(paths); err != nil {
 		return err
@@ -85,9 +85,11 @@ func (f *reportFlags) run(c call, paths []string) error {
 	}
 	var said strings.Builder
 	report.WriteFindings(&said)
-	fmt.Fprint(c.out, sentences(c.out, said.String()))
-	fmt.Fprintf(c.out, "page: %s (with %s as PNG and SVG, and summary.md)\n",
+	fmt.Fprintf(&said, "page: %s (with %s as PNG and SVG, and summary.md)\n",
 		written[len(written)-1], counted(len(report.Charts), "chart"))
+	if err := c.print(said.String()); err != nil {
+		return err
+	}
 	if note := noise.Scattered(report.Rows); note != "" {
 		c.note("%s", note)
 	}
@@ -108,7 +110,8 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		return err
 	}
 	if matrix.Copies != nil {
-		c.note("ignored, as other files have all their results: %s", some(matrix.Copies, 4))
+		c.note("ignored, as other files have all their results: %s",
+			strings.Join(matrix.Copies, ", "))
 	}
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
@@ -119,11 +122,7 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	for _, f := range page.Findings {
 		said += show.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)) + "\n"
 	}
-	fmt.Fprint(c.out, sentences(c.out, said))
-	for _, path := range written {
-		fmt.Fprintln(c.out, path)
-	}
-	return nil
+	return c.print(said + strings.Join(written, "\n") + "\n")
 }
 
 // eachOnce refuses folders, and files whose samples would count twice.

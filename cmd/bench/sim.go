@@ -281,7 +281,9 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 		return writeJSON(c.out, run.JSON(machine, f.hierarchy.explain))
 	}
 	if !f.hierarchy.explain { // it begins with what would help, and has a table of the caches
-		fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
+		if err := c.print(explain.Heading(run.Config, f.trace != "")); err != nil {
+			return err
+		}
 	}
 	tables := c.any("preset config observe writebacks tlb explain matrix")
 	return run.Write(c.out, f.trace != "", tables, f.hierarchy.explain, columns(c.out))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
@@ -26,6 +27,7 @@ type result struct {
 	Tensors     []jsonTensor       `json:"tensors"`
 	Explanation []string           `json:"explanation,omitempty"`
 	Curve       *reuse.Table       `json:"curve,omitempty"`
+	Nests       []nest.Nest        `json:"nests,omitzero"`      // of a pattern
 	Statements  []jsonStatement    `json:"statements,omitzero"` // of a program
 }
 
@@ -35,7 +37,7 @@ func (r Run) JSON(machine string, words bool) any {
 	trace := r.program == nil && r.Nests == nil
 	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
 		Machine: machine, Observed: []string{}, Levels: r.jsonLevels(),
-		Lines: r.Code, Tensors: []jsonTensor{}, Curve: r.Curve}
+		Lines: r.Code, Tensors: []jsonTensor{}, Curve: r.Curve, Nests: r.Nests}
 	if r.Config.Observe != "" {
 		j.Observed = strings.Split(r.Config.Observe, ",")
 	}
@@ -139,7 +141,7 @@ type (
 		Number int             `json:"number"` // in the program
 		Text   string          `json:"text"`
 		Tensor string          `json:"tensor"`
-		Kind   string          `json:"kind"`
+		Kind   nest.Kind       `json:"kind"`
 		Counts simcache.Counts `json:"counts"`
 	}
 )
@@ -151,7 +153,7 @@ func (r Run) jsonStatements() []jsonStatement {
 		for op, a := range r.program.source.Accesses {
 			if a.Statement == i {
 				of := r.program.operands[op]
-				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind.String(),
+				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind,
 					r.program.counts[op]})
 			}
 		}
