@@ -14,6 +14,7 @@ import (
 	"github.com/stridebench/stridebench/access/bill"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/access/session/node"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
@@ -71,7 +72,7 @@ func (f *importFlags) run(c call, names []string) error {
 	if err != nil {
 		return err
 	}
-	c.meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
+	c.meter.Phase("reading "+strings.Join(names, ", "), progress.SizeOf(names...))
 	profile, err := operators.ReadFiles(c.ctx, c.in, c.meter.Step, names...)
 	if err != nil {
 		return err

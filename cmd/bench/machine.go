@@ -92,19 +92,17 @@ func (f *machineFlags) writeDescribed(c call) error {
 		return fmt.Errorf("--caches: %w", err)
 	}
 	described.Config = cpu.From(described.Config, f.caches)
-	shown := machineJSON{Machine: []node.Fact{},
-		Simulated: explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{}))}
+	var facts []node.Fact
 	add := func(name, value string) {
-		if value != "" {
-			shown.Machine = append(shown.Machine, node.Fact{Name: name, Value: value,
-				Source: f.caches})
-		}
+		facts = append(facts, node.Fact{Name: name, Value: value, Source: f.caches})
 	}
 	add("name", described.Name)
 	add("description", described.Description)
 	for _, source := range described.Sources {
 		add("source", source)
 	}
+	shown := machineJSON{
+		Simulated: explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{}))}
 	m, err := files().Machine(f.caches)
 	if err == nil {
 		add("cpu", m.CPU)
@@ -112,6 +110,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 	} else if !errors.Is(err, probe.ErrNotMeasured) {
 		return fmt.Errorf("--caches: %w", err)
 	}
+	shown.Machine = node.Known(facts)
 	return f.write(c, shown, described.WriteTables)
 }
 
@@ -130,7 +129,7 @@ func (f *machineFlags) run(c call) error {
 	}
 	config := f.geometry.config(caches)
 	list, tlb := cpu.JSON(caches)
-	shown := machineJSON{append([]node.Fact{}, node.ThisMachine().Facts()...), list, tlb,
+	shown := machineJSON{node.ThisMachine().Facts(), list, tlb,
 		append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured}
 	return f.write(c, shown, func(w io.Writer) error {
 		err := errors.Join(cpu.WriteTables(w, caches, config), cpu.WriteNodes(w, shown.Nodes))

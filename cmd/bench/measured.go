@@ -207,10 +207,8 @@ func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error)
 		return nil, err
 	}
 	warnings := m.Warnings(caches, cmp.Or(f.out, probe.SavedName))
-	if a, known := before.Until(node.Now()); known && a.Others > node.MinOthers {
-		warnings = append(warnings, fmt.Sprintf(
-			"Other programs kept %.1f of %s busy: measure again when the machine is quiet.",
-			a.Others, counted(a.CPUs, "CPU")))
+	if a, _ := before.Until(node.Now()); a.Busy() != "" {
+		warnings = append(warnings, a.Busy()+": measure again when the machine is quiet.")
 	}
 	return probe.ReportOf(m, file, warnings), nil
 }

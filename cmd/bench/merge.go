@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results/merge"
 )
 
@@ -42,7 +43,7 @@ func newMerge() *cobra.Command {
 			defer file.Discard()
 			// The output has about the length of the input.
 			err = plan.Write(c.meter.Writing("writing "+counted(plan.Results, "result"),
-				sizeOf(paths), file))
+				progress.SizeOf(paths...), file))
 			if err == nil {
 				err = file.Commit()
 			}

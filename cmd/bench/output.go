@@ -98,19 +98,6 @@ func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	return err
 }
 
-// sizeOf returns the total size in bytes, or 0 if a path is not a regular file.
-func sizeOf(paths []string) int {
-	size := 0
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			return 0
-		}
-		size += int(info.Size())
-	}
-	return size
-}
-
 func counted(n int, what string) string { return show.Counted(n, what) }
 
 // columns returns a terminal's width, at least 20, or 0 for other outputs.

@@ -15,6 +15,7 @@ import (
 	"github.com/stridebench/stridebench/results/fleet"
 	"github.com/stridebench/stridebench/results/merge"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -127,22 +128,17 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 
 // eachOnce refuses folders, and files whose samples would count twice.
 func eachOnce(paths []string) error {
-	var known []os.FileInfo
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err == nil && info.IsDir() {
+	for i, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("%s is a folder: want files of results (a folder goes with report "+
 				"--by LABEL, such as host)", path)
 		}
-		if err != nil || !info.Mode().IsRegular() {
-			continue // reading it reports the error; - or a pipe is read once
+		for _, other := range paths[:i] {
+			if !outfile.Distinct(path, other) {
+				return fmt.Errorf("%s is given twice: its samples would count as twice as many",
+					path)
+			}
 		}
-		if slices.ContainsFunc(known, func(other os.FileInfo) bool {
-			return os.SameFile(other, info)
-		}) {
-			return fmt.Errorf("%s is given twice: its samples would count as twice as many", path)
-		}
-		known = append(known, info)
 	}
 	return nil
 }

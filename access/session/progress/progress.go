@@ -125,14 +125,25 @@ func (m *Meter) Shares(steps int) func(share float64) {
 
 // Reading begins a phase whose steps are the bytes read from r.
 func (m *Meter) Reading(what string, r io.Reader) io.Reader {
-	size := int64(0)
+	size := 0
 	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
+		size = SizeOf(f.Name())
 	}
-	m.Phase(what, int(size))
+	m.Phase(what, size)
 	return io.TeeReader(r, bytesOf{m})
+}
+
+// SizeOf returns the total size in bytes, or 0 if a path is not a regular file.
+func SizeOf(paths ...string) int {
+	size := 0
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		size += int(info.Size())
+	}
+	return size
 }
 
 // Writing begins a phase whose steps are the bytes written to w, about size.
