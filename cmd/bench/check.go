@@ -122,13 +122,13 @@ func (f *checkFlags) report(c call, args []string) (*check.Report, []byte, error
 	}
 	old, err := results.ReadBy(c.textOf, f.baseline)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %s records one)", err, f.baseline)
+		err = fmt.Errorf("%w (bench run -o %s records one)", err, f.baseline)
 	}
 	if err == nil {
 		err = old.Complete()
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("--baseline: %w", err)
+		return nil, nil, err
 	}
 	if err := filter.Keep(old, f.suiteOf.filter, f.baseline); err != nil {
 		return nil, nil, atFlag(err)
@@ -268,7 +268,7 @@ func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	}
 	config, err := old.Config()
 	if err != nil {
-		return fmt.Errorf("--baseline: %w", err)
+		return err
 	}
 	for key, flag := range map[string]string{keys.D1: "D1", keys.LL: "LL",
 		keys.TLB: "TLB"} {

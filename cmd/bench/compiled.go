@@ -131,7 +131,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 		task.Compiler = f.exec.cc.value
 	}
 	if task.Function == "" || task.Compiler == nil {
-		return fmt.Errorf("--program: %w; to compile and run it instead, want --function, or one "+
+		return fmt.Errorf("%w; to compile and run it instead, want --function, or one "+
 			"#pragma scop in a function whose definition begins a line", refused)
 	}
 	path := filepath.Join(dir, "program")
@@ -141,7 +141,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 		return stopped(c.ctx, "nothing was counted")
 	case err != nil:
 		why := strings.ReplaceAll(err.Error(), source, f.program.file)
-		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
+		return fmt.Errorf("%w; it cannot be compiled and run instead: %s", refused, why)
 	}
 	how := "its main has to call " + task.Function
 	if !driver.Main {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -63,9 +62,6 @@ func newHistoryAdd(dir *string) *cobra.Command {
 }
 
 func addFault(c call, file string, err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("--dir: %w", err)
-	}
 	origin, ok := errors.AsType[history.OriginError](err)
 	switch {
 	case ok && c.given(origin.Key):
@@ -78,18 +74,18 @@ func addFault(c call, file string, err error) error {
 }
 
 // entries reads a history and notes damaged entries. An empty history is an error.
-func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) {
+func entries(c call, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
 	if err != nil {
-		return nil, nil, fmt.Errorf("--%s: %w", flag, err)
+		return nil, nil, err
 	}
 	for _, d := range damaged {
 		c.note("%s", show.Printable(d.Error()))
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add "+
-			"puts one)", flag, dir)
+		return nil, nil, fmt.Errorf("%s: no entry of a history there (bench history add puts "+
+			"one)", dir)
 	}
 	return store, list, nil
 }
@@ -105,7 +101,7 @@ func newHistoryVerb(dir *string, use, short string, args cobra.PositionalArgs,
 	of func(list []history.Entry, args []string) (shown, error)) *cobra.Command {
 	format := oneOf("format", "text", "json")
 	cmd := verb(use, short, args, func(c call, args []string) error {
-		_, list, err := entries(c, "dir", *dir)
+		_, list, err := entries(c, *dir)
 		if err != nil {
 			return err
 		}
@@ -178,7 +174,7 @@ func newHistoryExport(dir *string) *cobra.Command {
 	var commit, out string
 	cmd := verb("export", "Write entries as benchmark text, CSV or JSON lines", noArgs,
 		func(c call, _ []string) error {
-			store, list, err := entries(c, "dir", *dir)
+			store, list, err := entries(c, *dir)
 			if err != nil {
 				return err
 			}

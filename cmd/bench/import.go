@@ -53,7 +53,7 @@ func (f *importFlags) check(c call) error {
 	}
 	if f.dir != "" {
 		if err := reports.CheckBillFolder(f.dir); err != nil {
-			return fmt.Errorf("--out: %w", err)
+			return err
 		}
 	}
 	return cmp.Or(exclude(c, "step", "suite out threads"), needs(c, "suite", "budget"),
@@ -124,7 +124,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 	}
 	written, err := page.Write(f.dir)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return err
 	}
 	c.note("the page: %s", written)
 	return nil

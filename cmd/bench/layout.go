@@ -24,11 +24,6 @@ func newLayout() *cobra.Command {
 		"Explain where the elements of a view lie, and whether it is contiguous",
 		takes(0, 1, "one expression in quotes, such as 'torch.zeros(3, 4).t()'"),
 		func(c call, args []string) error {
-			if out != "" {
-				if err := reports.CheckPicture(out); err != nil {
-					return fmt.Errorf("--out %w", err)
-				}
-			}
 			p := layouts.Picture{Columns: columns(c.out)}
 			if len(args) > 0 {
 				if err := alone(c, args[0]); err != nil {
@@ -75,13 +70,9 @@ func draw(file string, chart reports.Chart, err error) error {
 // alone refuses flags of another tensor than the expression's.
 func alone(c call, expression string) error {
 	for flag := range strings.FieldsSeq(tensorNames + "format sparse block") {
-		if flag == "shape" && c.given(flag) {
-			return fmt.Errorf("--shape and %q are two tensors: give the view as --view %[1]q",
-				expression)
-		}
 		if c.given(flag) {
-			return fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
-				flag, expression)
+			return fmt.Errorf("--%s is of another tensor than %q: leave one out, or give the view "+
+				"as --view", flag, expression)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []string, error) {
 		w, err = workload.Parse(f.file, text)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("--suite: %w", err)
+		return nil, nil, err
 	}
 	f.workload = &w
 	return f.filtered(w.Comparisons, nil)

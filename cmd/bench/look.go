@@ -47,7 +47,7 @@ func (f *lookFlags) check(c call, orders []string) error {
 		return positive("steps", f.steps)
 	case f.file != "" && f.file != inText:
 		if err := reports.CheckPicture(f.file); err != nil {
-			return fmt.Errorf("--map %w", err)
+			return err
 		}
 	}
 	return cmp.Or(exclude(c, "map", others+" steps"), exclude(c, "steps", others))

@@ -38,7 +38,7 @@ func newMachine() *cobra.Command {
 			case f.preset != "":
 				text, err := machines.File(f.preset)
 				if err != nil {
-					return fmt.Errorf("--preset: %w", err)
+					return err
 				}
 				_, err = c.out.Write(text)
 				return err
@@ -89,7 +89,7 @@ func (f *machineFlags) write(c call, m machineJSON, tables func(io.Writer) error
 func (f *machineFlags) writeDescribed(c call) error {
 	described, err := files().Description(f.caches)
 	if err != nil {
-		return fmt.Errorf("--caches: %w", err)
+		return err
 	}
 	described.Config = cpu.From(described.Config, f.caches)
 	var facts []node.Fact
@@ -108,7 +108,7 @@ func (f *machineFlags) writeDescribed(c call) error {
 		add("cpu", m.CPU)
 		shown.Measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
 	} else if !errors.Is(err, probe.ErrNotMeasured) {
-		return fmt.Errorf("--caches: %w", err)
+		return err
 	}
 	shown.Machine = node.Known(facts)
 	return f.write(c, shown, described.WriteTables)

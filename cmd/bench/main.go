@@ -66,17 +66,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // said returns err as one line without control characters, as in the name of a file. It names the
-// flag of a file that fails, and repeats no joined error: a full disk fails every write.
+// flag of a file or folder at fault, and repeats no joined error: a full disk fails every write.
 func said(flags *pflag.FlagSet, err error) string {
 	text := err.Error()
-	if fault, ok := errors.AsType[*fs.PathError](err); ok {
-		flags.Visit(func(f *pflag.Flag) {
-			if name := "--" + f.Name; !strings.Contains(text, name) &&
-				filepath.Clean(f.Value.String()) == filepath.Clean(fault.Path) {
-				text = strings.ReplaceAll(text, fault.Error(), name+": "+fault.Error())
-			}
-		})
-	}
+	fault, failed := errors.AsType[*fs.PathError](err)
+	flags.Visit(func(f *pflag.Flag) {
+		name, value := "--"+f.Name, f.Value.String()
+		what, _ := pflag.UnquoteUsage(f)
+		switch {
+		case what != "file" && what != "folder" || strings.Contains(text, name):
+		case failed && begins(filepath.Clean(fault.Path), filepath.Clean(value)):
+			text = strings.ReplaceAll(text, fault.Error(), name+": "+fault.Error())
+		case begins(text, value):
+			text = name + ": " + text
+		}
+	})
 	var all []string
 	for line := range strings.Lines(text) {
 		line = show.Printable(strings.Join(strings.Fields(line), " "))
@@ -85,6 +89,12 @@ func said(flags *pflag.FlagSet, err error) string {
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// begins reports whether a text begins with a path, perhaps of a folder.
+func begins(text, path string) bool {
+	rest, is := strings.CutPrefix(text, path)
+	return is && (rest == "" || strings.Contains("/: ", rest[:1]))
 }
 
 func commandLine() string {

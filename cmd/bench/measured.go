@@ -115,7 +115,7 @@ func (f *modelFlags) model(c call) (m cost.Model, err error) {
 	} else {
 		of, err := machines.Preset(f.preset)
 		if err != nil {
-			return m, fmt.Errorf("--preset: %w", err)
+			return m, err
 		}
 		m.Times, m.Caches = cost.Generic(fmt.Sprintf(
 			"preset %s has no measured times; kernels are this CPU's", f.preset)), of.Config
@@ -146,12 +146,8 @@ func costModel(c call, file string, geometry *geometryFlags, tlb []simcache.TLB,
 		geometry.noteApart(c, pinned...)
 	}
 	this := host(pinned...)
-	m, err := cost.ModelOf(files(), file, this,
+	return cost.ModelOf(files(), file, this,
 		cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
-	if err != nil && file != "" {
-		err = fmt.Errorf("--caches: %w", err)
-	}
-	return m, err
 }
 
 type measureFlags struct {

@@ -48,14 +48,11 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 	p.Origin = config.Aligned(access.Origin, p.Align)
 	for _, define := range p.Defines {
 		if strings.Contains(define, "][") {
-			return nil, fmt.Errorf("--program: %w", &csource.Error{Pos: csource.Pos{File: p.file},
-				Why: "-D '" + define + "' is of a pointer to pointers"})
+			return nil, &csource.Error{Pos: csource.Pos{File: p.file},
+				Why: "-D '" + define + "' is of a pointer to pointers"}
 		}
 	}
 	read, err := csource.Read(p.file, text, p.Options)
-	if _, ofFile := errors.AsType[*csource.Error](err); ofFile {
-		return nil, fmt.Errorf("--program: %w", err)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +107,6 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 	counts, err := h.RunProgram(f.passes, file.Program)
 	if err != nil {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
-	}
-	if h.Counts() == (simcache.Counts{}) {
-		c.note("%s: %s makes no access to an array", f.program.file, file.Function)
 	}
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()

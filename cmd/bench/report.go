@@ -68,7 +68,7 @@ func (f *reportFlags) run(c call, paths []string) error {
 		c.note("%v", err)
 	}
 	if f.history != "" {
-		if _, options.History, err = entries(c, "history", f.history); err != nil {
+		if _, options.History, err = entries(c, f.history); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (f *reportFlags) run(c call, paths []string) error {
 	}
 	written, err := report.Write(dir)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return err
 	}
 	var said strings.Builder
 	report.WriteFindings(&said)
@@ -117,7 +117,7 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return err
 	}
 	said := show.Printable(page.Sentence) + "\n"
 	for _, f := range page.Findings {

@@ -123,14 +123,14 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	if c.given("width") && f.width <= 0 {
-		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
-	}
 	if spec.Op == access.Chase {
 		return errors.New("--op chase is not a nest of loops: bench run simulates it and times it")
 	}
-	spec.Width = f.width
-	if err := f.share(c, &spec); err != nil {
+	if spec.Width = f.width; f.threads > 1 {
+		spec.Threads, spec.Grain = f.threads, f.grain
+		err = exclude(c, "threads", "cores curve observe explain writebacks tlb")
+	}
+	if err != nil {
 		return err
 	}
 	p, err := spec.Pattern()
@@ -169,9 +169,6 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(spec.Shape, 0) {
-		c.note("--shape %s has no elements, so nothing is accessed", f.pattern.shape.text)
-	}
 	run := explain.RunOf(h, m.Config, explain.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays(false)
@@ -204,10 +201,7 @@ func (f *simFlags) announce(c call, what string, effort simcache.Effort) error {
 
 // replay counts a trace as Cachegrind counts its program, or the accesses of a matrix product.
 func (f *simFlags) replay(c call, m machines.Machine) error {
-	which, name := "trace", f.trace
-	if f.matrix != "" {
-		which, name = "matrix", f.matrix
-	}
+	name := cmp.Or(f.matrix, f.trace)
 	input, err := c.open(name)
 	if err != nil {
 		return err
@@ -218,7 +212,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	if f.matrix != "" {
 		p, err := mtx.ReadProduct(reader, name, f.pattern.dtype.or(layouts.Float32))
 		if err != nil {
-			return fmt.Errorf("--%s: %w", which, err)
+			return err
 		}
 		effort := p.Effort(f.passes, m.Config.Observe != "")
 		if err := cmp.Or(effort.Check(), f.announce(c, name, effort)); err != nil {
@@ -234,7 +228,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	}
 	counts, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", which, err)
+		return err
 	}
 	var lines []explain.Line
 	for i, r := range regions {
@@ -242,7 +236,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	}
 	run := explain.RunOf(h, m.Config, lines, nil, f.passes)
 	if run.Counts == (simcache.Counts{}) {
-		return fmt.Errorf("--%s: %s has no accesses in it", which, name)
+		return fmt.Errorf("%s has no accesses in it", name)
 	}
 	run.Curve = curve.Table()
 	return f.show(c, run, m.Name)
@@ -254,6 +248,9 @@ const mostTried = 3e8
 // show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
 // tables.
 func (f *simFlags) show(c call, run explain.Run, machine string) error {
+	if run.Counts == (simcache.Counts{}) {
+		c.note("no element of a tensor or an array is accessed")
+	}
 	if f.hierarchy.explain {
 		c.meter.Phase("trying what would help", 0)
 		run.Improve(mostTried)
@@ -287,21 +284,6 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 	}
 	tables := c.any("preset config observe writebacks tlb explain matrix")
 	return run.Write(c.out, f.trace != "", tables, f.hierarchy.explain, columns(c.out))
-}
-
-// mostThreads is also the limit of shared-by in a description. A thread takes about 40 KB with a
-// first level of 48 KiB, so this many take 2.6 GB.
-const mostThreads = 1 << 16
-
-func (f *simFlags) share(c call, spec *access.Spec) error {
-	if f.threads > mostThreads {
-		return fmt.Errorf("--threads %d: want at most %d", f.threads, mostThreads)
-	}
-	if f.threads == 1 {
-		return nil
-	}
-	spec.Threads, spec.Grain = f.threads, f.grain
-	return exclude(c, "threads", "cores curve observe explain writebacks tlb")
 }
 
 func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern) error {
