@@ -85,10 +85,7 @@ func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error
 // loops reports whether passes over the nests are simulated as one nest with an outer loop. Then
 // nothing may ask for the pass of a reference.
 func (h *Hierarchy) loops(passes int, nests []nest.Nest) bool {
-	if len(nests) != 1 || h.tells() {
-		return false
-	}
-	return h.config.Brute || h.config.lone()
+	return len(nests) == 1 && h.config.plain() && (h.config.Brute || h.config.lone())
 }
 
 // walks returns how many passes over which nests are simulated, until all further ones are alike.

@@ -31,14 +31,12 @@ func (c Config) Shares(threads int) bool {
 	return false
 }
 
-var errThreads = errors.New("threads share levels that are LRU, know nothing of each other, and " +
-	"count references and misses alone")
-
 // CheckThreads refuses what NewHierarchy can simulate, but NewThreads cannot: dependent levels,
 // write-backs and observation.
 func (c Config) CheckThreads() error {
 	if !c.lone() || c.ZeroTags {
-		return errThreads
+		return errors.New("threads share levels that are LRU, know nothing of each other, and " +
+			"count references and misses alone")
 	}
 	return nil
 }
