@@ -143,9 +143,11 @@ const maxMachines = 1000
 
 func (f Fleet) tables() []table {
 	label := clip(f.matrix.Label)
-	out := table{ID: "out", Family: "Out of line", Columns: []string{label, "what", "chance", "why"}}
+	out := table{ID: "out", Family: "Out of line",
+		Columns: []string{label, "what", "chance", "why"}}
 	for _, one := range f.Findings[:min(len(f.Findings), maxRows)] {
-		out.addRow(textCell(one.Machine), textCell(one.What), textCell(one.Chance), textCell(one.Why))
+		out.addRow(textCell(one.Machine), textCell(one.What), textCell(one.Chance),
+			textCell(one.Why))
 	}
 	if more := len(f.Findings) - maxRows; more > 0 {
 		out.Note = fmt.Sprintf("%d more are not shown.", more)

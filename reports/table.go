@@ -92,7 +92,8 @@ func (r Report) changes() []table {
 		if p.apart() {
 			intervals = "apart"
 		}
-		t.addRow(textCell(p.name), textCell(intervals), numeric(p.old.Center*1e6, true), halfWidth(p.old),
+		t.addRow(textCell(p.name), textCell(intervals),
+			numeric(p.old.Center*1e6, true), halfWidth(p.old),
 			numeric(p.new.Center*1e6, true), halfWidth(p.new),
 			numberCell(changeOf(p.change()), p.change()-1))
 	}

@@ -195,8 +195,9 @@ func loaded(d *data) (*figure, error) {
 	threads, _ := strconv.Atoi(streams)
 	f := &figure{title: "Latency of memory under load",
 		sentence: fmt.Sprintf("A load from %s takes %s ns at %s GiB/s of memory traffic, and %s "+
-			"ns (%+.0f%%) at %s GiB/s, with %s.", show.Bytes(size), digits(first.y), digits(first.x),
-			digits(last.y), 100*(last.y/first.y-1), digits(last.x), counted(threads, "other thread")),
+			"ns (%+.0f%%) at %s GiB/s, with %s.", show.Bytes(size), digits(first.y),
+			digits(first.x), digits(last.y), 100*(last.y/first.y-1), digits(last.x),
+			counted(threads, "other thread")),
 		alt: "Line: ns per dependent load against memory traffic, a point for each share of " +
 			"time in which other threads stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}

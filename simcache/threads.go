@@ -42,8 +42,9 @@ func (c Config) CheckThreads() error {
 }
 
 // NewThreads returns the caches of threads that walk nests concurrently, each on its own core. They
-// start cold, and have no TLB. If n cores share a level (Level.SharedBy), thread i uses the cache of
-// cores from i/n*n on. It returns the error of NewHierarchy, Hierarchy.Run or Config.CheckThreads.
+// start cold, and have no TLB. If n cores share a level (Level.SharedBy), thread i uses the cache
+// of cores from i/n*n on. It returns the error of NewHierarchy, Hierarchy.Run or
+// Config.CheckThreads.
 //
 // The threads take turns, from the first thread in each pass. A turn ends with the iteration in
 // which the thread has made at least 1024 references; finished threads are skipped. Real threads do
@@ -106,8 +107,8 @@ func (t *turns) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
 	return lookUps, lookUps / 5e7
 }
 
-// Settled is as of one thread: all passes have the same turns, so a level repeats one pass after its
-// input does.
+// Settled is as of one thread: all passes have the same turns, so a level repeats one pass after
+// its input does.
 func (t *turns) Settled() int { return len(t.levels) + 1 }
 
 // Holds reports whether the nests' working set fits in the last level, so that it misses nothing in

@@ -70,8 +70,8 @@ func (o Outcome) Fault() string {
 	return ""
 }
 
-// Notes returns what to know of the counts of passes, each of which is a call where arrays are
-// arranged.
+// Notes returns what to know of the counts of passes. Where arrays are arranged, each pass is a
+// call.
 func (o Outcome) Notes(of Options, passes int) (notes []string) {
 	if of.First > o.Calls {
 		notes = append(notes, fmt.Sprintf("%s is called %d times, so that no call is counted",

@@ -67,7 +67,7 @@ func (f *runFlags) childFlags(c call, s *session.Session) []string {
 	return append(flags, f.suiteOf.fileFlag()...)
 }
 
-// runAB writes both files, or neither if that of --out cannot be written.
+// runAB writes both files. If this program's cannot be written, it writes neither.
 func (f *runFlags) runAB(c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, " +

@@ -100,7 +100,8 @@ func catchSignals() context.Context {
 			if what != "" {
 				what = " while " + what
 			}
-			fmt.Fprintf(os.Stderr, "bench: interrupted%s, and what was not finished is lost\n", what)
+			fmt.Fprintf(os.Stderr, "bench: interrupted%s, and what was not finished is lost\n",
+				what)
 			end(stop)
 		}
 	}()
