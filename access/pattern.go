@@ -279,7 +279,8 @@ func (p *Pattern) place() error {
 	}
 	switch {
 	case s.Op == Add && s.With == nil:
-		return fault("op", s.Op, errors.New("it wants the shape of a second tensor, with"))
+		return fault("op", s.Op, errors.New("it wants the shape of a second tensor (with, such as "+
+			"1x4000)"))
 	case s.Op != Add && s.With != nil:
 		return fault("with", layouts.FormatShape(s.With), errors.New("it goes with op add"))
 	}
