@@ -83,7 +83,7 @@ func (t *Turns) Meet(ctx context.Context, older string, list ...string) error {
 		return err
 	}
 	if t.old, err = meet(ctx, path, process(path, path), list...); err == nil {
-		t.new, err = meet(ctx, self, process(self, os.Args[0]), list...)
+		t.new, err = meet(ctx, self, process(self, "bench"), list...)
 	}
 	return err
 }
