@@ -201,6 +201,10 @@ func (s Spec) Pattern() (Pattern, error) {
 	return p, err
 }
 
+// mostThreads is also the limit of shared-by in a description. A simulated thread takes about 40 KB
+// with a first level of 48 KiB, so this many take 2.6 GB.
+const mostThreads = 1 << 16
+
 func (s Spec) checkNumbers() error {
 	switch {
 	case int(s.Op) >= len(opNames):
@@ -209,8 +213,8 @@ func (s Spec) checkNumbers() error {
 	case s.DType.Size() == 0:
 		return fault("dtype", s.DType, fmt.Errorf("no such dtype (known: %s)",
 			strings.Join(layouts.DTypeNames(), ", ")))
-	case s.Threads < 0:
-		return fault("threads", s.Threads, errors.New("negative"))
+	case s.Threads < 0 || s.Threads > mostThreads:
+		return fault("threads", s.Threads, fmt.Errorf("want at most %d", mostThreads))
 	case s.Grain < 0:
 		return fault("grain", s.Grain, errors.New("negative"))
 	}
@@ -260,6 +264,13 @@ func (p *Pattern) place() error {
 	}
 	if err != nil {
 		return fault("view", s.View, err)
+	}
+	switch {
+	case s.Op == Add && s.With == nil:
+		return fault("op", s.Op, errors.New("it wants the shape of a second tensor (with, such as "+
+			"1x4000)"))
+	case s.Op != Add && s.With != nil:
+		return fault("with", layouts.FormatShape(s.With), errors.New("it goes with op add"))
 	}
 	switch s.Op {
 	case Fill:

@@ -25,7 +25,7 @@ type Counts struct {
 
 // Simulate counts one pass over each pattern in the steady state (simcache.SteadyPass), in the
 // caches and the TLB, if any. Measure times the same pass. Each part of a pattern with parts has
-// its own core, with a TLB, and shares levels with others as simcache.Threads describes. Their
+// its own core, with a TLB, and shares levels with others as simcache.NewThreads describes. Their
 // counts are added up.
 //
 // Patterns with the same accesses are counted once. Simulate uses all CPUs, so it must not run

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSimulateThreads: of patterns that threads share, a pass in the steady state counts what
-// one more pass of simcache.Threads does, which is what `bench sim --threads` prints; where no
+// one more pass of simcache.NewThreads does, which is what `bench sim --threads` prints; where no
 // level is shared, what the parts count alone.
 func TestSimulateThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 4))

@@ -139,11 +139,11 @@ func checkedSizes(shape []int) error {
 // Rank returns the number of dims, PyTorch's dim().
 func (l Layout) Rank() int { return len(l.shape) }
 
-// Shape returns a copy of the sizes.
-func (l Layout) Shape() []int { return slices.Clone(l.shape) }
+// Shape returns a copy of the sizes, not nil.
+func (l Layout) Shape() []int { return append([]int{}, l.shape...) }
 
-// Strides returns a copy of the strides, in elements.
-func (l Layout) Strides() []int { return slices.Clone(l.strides) }
+// Strides returns a copy of the strides, in elements, not nil.
+func (l Layout) Strides() []int { return append([]int{}, l.strides...) }
 
 // Size returns the size of dim d, 0 <= d < Rank().
 func (l Layout) Size(d int) int { return l.shape[d] }

@@ -13,9 +13,9 @@ import (
 // maxLabels is about the most labels of an axis that do not overlap.
 const maxLabels = 8
 
-// byteAxis makes an axis logarithmic, from low to high bytes, both above 0, with ticks at powers of
-// two.
-func byteAxis(a *plot.Axis, low, high float64) {
+// byteAxis makes an axis logarithmic for numbers of bytes, with ticks at powers of two.
+func byteAxis(a *plot.Axis, points []point) {
+	low, high := across(points)
 	a.Min, a.Max = low/math.Sqrt2, high*math.Sqrt2
 	a.Scale = plot.LogScale{}
 	first, last := int(math.Ceil(math.Log2(a.Min))), int(math.Floor(math.Log2(a.Max)))
@@ -71,14 +71,14 @@ func logAxis(a *plot.Axis, low, high float64, label func(float64) string) {
 func linearAxis(a *plot.Axis, low, high float64) {
 	a.Min, a.Max = low, high
 	step := math.Pow(10, math.Floor(math.Log10(high-low)))
-	for _, part := range []float64{0.1, 0.2, 0.5} {
+	for _, part := range []float64{0.1, 0.2, 0.5, 1, 2} {
 		if (high-low)/(step*part) < 6 {
 			step *= part
 			break
 		}
 	}
 	var ticks plot.ConstantTicks
-	for i := math.Ceil(low/step) + 0; i*step <= high && len(ticks) < 7; i++ { // + 0: not -0
+	for i := math.Ceil(low/step) + 0; i*step <= high; i++ { // + 0: not -0
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: number6(i * step)})
 	}
 	a.Tick.Marker = ticks

@@ -157,11 +157,8 @@ func extremes(rows []results.Row, unit string) (least, most string, low, high fl
 func moves(rows []results.Row) string {
 	least, most, low, high := extremes(rows, bandwidthUnit)
 	slow, fast := show.Scale(low, bandwidthUnit), show.Scale(high, bandwidthUnit)
-	switch {
-	case len(rows) == 1:
+	if len(rows) == 1 {
 		return fmt.Sprintf("The copy (%s) moves %s.", most, fast)
-	case low == high:
-		return fmt.Sprintf("Each of %d copies moves %s.", len(rows), fast)
 	}
 	return fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.", most, fast, least,
 		slow)

@@ -41,7 +41,7 @@ func (c bestChoice) sentence(of, tensor, caches string) string {
 	}
 	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s is best, and the worst "+
 		"takes %s times as many cycles (estimated from simulated misses).", of, tensor, caches,
-		c.words, brief(c.gain()))
+		c.words, digits(c.gain()))
 }
 
 // cycles is KCachegrind's estimate for data: 1 for each access, 10 more for a miss of the first
@@ -109,9 +109,8 @@ func best(d *data) (*figure, error) {
 	c := b.cells[[2]string{first, at}]
 	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p},
 		height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
-		sentence: c.sentence(one(all, "1 tensor and operation",
-			"tensors and operations")+" on "+one(allCaches, "1 hierarchy of caches",
-			"caches"), first, at),
+		sentence: c.sentence(fmt.Sprintf("%s of tensor and operation on %s of caches",
+			counted(all, "combination"), counted(allCaches, "kind")), first, at),
 		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and " +
 			"by what factor the worst takes more cycles"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
@@ -170,16 +169,9 @@ func (s *style) gainColor(gain float64) color.RGBA {
 	return mix(s.paper, s.hues[1].color, min(1, math.Log(gain)/math.Log(20)))
 }
 
-func one(n int, alone, more string) string {
-	if n == 1 {
-		return alone
-	}
-	return fmt.Sprint(n, " ", more)
-}
-
 func (c bestChoice) text() string {
 	if c.gain() < 1.01 {
 		return "any"
 	}
-	return c.words + ": " + brief(c.gain()) + "x"
+	return c.words + ": " + digits(c.gain()) + "x"
 }

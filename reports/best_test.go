@@ -48,7 +48,7 @@ func TestBestLeftOut(t *testing.T) {
 	if strings.Contains(string(c.SVG), "…") || !strings.Contains(string(c.SVG), ">row<") {
 		t.Error("what has no room for its gain is cut")
 	}
-	if want := fmt.Sprintf("Of %d tensors and operations on %d caches, ", maxTensors+6,
+	if want := fmt.Sprintf("Of %d combinations of tensor and operation on %d kinds of caches, ", maxTensors+6,
 		maxCaches+2); !strings.HasPrefix(c.Sentence, want) {
 		t.Errorf("%q, want %q first", c.Sentence, want)
 	}

@@ -55,18 +55,14 @@ func (b Bill) Write(dir string) (path string, err error) {
 }
 
 func (b Bill) table(longest float64) table {
-	t := newTable("operators", "What costs most", "operator", "what to do", "calls",
-		"layout", "time",
-		"bars")
+	t := table{ID: "operators", Family: "What costs most",
+		Columns: []string{"operator", "what to do", "calls", "layout", "time", "bars"}}
 	for _, r := range b.Rows[:min(len(b.Rows), maxRows)] {
-		t.addRow(r.Operator, r.Verdict)
-		t.Rows[len(t.Rows)-1][0] = tableCell{Text: clip(r.Operator), Code: clip(r.Tensors),
-			Class: "long"}
-		t.addCell(tableCell{Text: r.Calls})
-		t.addCell(tableCell{Text: r.Layout, Sort: sortKey(r.LayoutNs)})
-		t.addCell(tableCell{Text: r.Time, Sort: sortKey(r.Ns)})
-		t.addCell(tableCell{Sort: sortKey(r.Ns),
-			Bar: []float64{100 * r.LayoutNs / longest, 100 * (r.Ns - r.LayoutNs) / longest}})
+		bars := numberCell("", r.Ns)
+		bars.Bar = []float64{100 * r.LayoutNs / longest, 100 * (r.Ns - r.LayoutNs) / longest}
+		t.addRow(tableCell{Text: clip(r.Operator), Code: clip(r.Tensors), Class: "long"},
+			textCell(r.Verdict), numberCell(r.Calls, 0), numberCell(r.Layout, r.LayoutNs),
+			numberCell(r.Time, r.Ns), bars)
 	}
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"math"
 	"slices"
@@ -137,9 +138,9 @@ func TestTrend(t *testing.T) {
 	}
 	f := draws(t, trend, d)
 	words, _ := record(f, &d.look)
-	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms per pass") ||
+	if !slices.Contains(words, "+20.0%") || !slices.Contains(words, "ms per pass") ||
 		len(f.panels) != 1 ||
-		!strings.Contains(f.sentence, "and 1 change. The largest is in A a 1: +20% between "+
+		!strings.Contains(f.sentence, "and 1 change. The largest is in A a 1: +20.0% between "+
 			"commit11 and commit12.") {
 		t.Errorf("%d panels, %q, %s", len(f.panels), words, f.sentence)
 	}
@@ -524,4 +525,17 @@ func TestKneesOfThreads(t *testing.T) {
 	if len(at) != 3 || at[1]-at[0] < 8 || at[2]-at[1] < 8 {
 		t.Errorf("names of knees at %v", at)
 	}
+}
+
+// luminance returns the relative luminance of WCAG, 0 to 1.
+func luminance(c color.Color) float64 {
+	r, g, b, _ := c.RGBA()
+	linear := func(v uint32) float64 {
+		s := float64(v) / 0xFFFF
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }

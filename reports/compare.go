@@ -123,13 +123,13 @@ func compareSentence(found []pairing, shown int) string {
 		}
 	}
 	of := fmt.Sprintf("Of %s in both files, ", counted(len(found), "benchmark"))
-	text := of + fmt.Sprintf("%s slower and %d faster by more than their intervals",
-		one(slower, "1 is", "are"), faster)
+	text := of + fmt.Sprintf("%d became slower and %d faster by more than their intervals",
+		slower, faster)
 	switch {
 	case few == len(found):
 		text = of + "the samples are too few to show which are slower or faster"
 	case few > 0:
-		text += fmt.Sprintf(", and %s too few samples", one(few, "1 has", "have"))
+		text += fmt.Sprintf(", and %d had too few samples", few)
 	}
 	text += fmt.Sprintf("; the largest change is in %s (%s).", plainName(found[0].name),
 		changeOf(found[0].change()))

@@ -105,7 +105,6 @@ func contiguous(d *data) (*figure, error) {
 	if evens != nil {
 		f.alt += ", with the break-even marked"
 	}
-	f.explainIntervals("bands: 95% intervals", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }
 

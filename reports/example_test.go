@@ -47,7 +47,7 @@ func Example() {
 	fmt.Println(len(paths), "files, the last is", filepath.Base(paths[len(paths)-1]))
 	// Output:
 	// copy-bandwidth: The fastest copy (contiguous) moves 14.36 GiB/s, the slowest (transpose) 1.058 GiB/s.
-	// compare: Of 3 benchmarks in both files, 0 are slower and 0 faster by more than their intervals; the largest change is in Copy contiguous 4096x4096 float32 (-16.6%).
+	// compare: Of 3 benchmarks in both files, 0 became slower and 0 faster by more than their intervals; the largest change is in Copy contiguous 4096x4096 float32 (-16.6%).
 	// traverse-time: bench run --filter .name:Traverse
 	// 6 files, the last is index.html
 }

@@ -85,7 +85,7 @@ func (f Fleet) words(one fleet.Finding) FleetFinding {
 	case one.Aspect == fleet.Scatter:
 		what = fmt.Sprintf("samples scatter %.1f times as wide as", one.Ratio)
 	case one.Ratio >= 10 || one.Ratio <= 0.1:
-		what = fmt.Sprintf("%s takes %s times as long as", of[one.Aspect], brief(one.Ratio))
+		what = fmt.Sprintf("%s takes %s times as long as", of[one.Aspect], digits(one.Ratio))
 	case one.Ratio < 1:
 		what = fmt.Sprintf("%s takes %.0f%% less than", of[one.Aspect], 100*(1-one.Ratio))
 	}
@@ -142,25 +142,30 @@ func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
 const maxMachines = 1000
 
 func (f Fleet) tables() []table {
-	out := newTable("out", "Out of line", f.matrix.Label, "what", "chance", "why")
+	label := clip(f.matrix.Label)
+	out := table{ID: "out", Family: "Out of line",
+		Columns: []string{label, "what", "chance", "why"}}
 	for _, one := range f.Findings[:min(len(f.Findings), maxRows)] {
-		out.addRow(one.Machine, one.What, one.Chance, one.Why)
+		out.addRow(textCell(one.Machine), textCell(one.What), textCell(one.Chance),
+			textCell(one.Why))
 	}
 	if more := len(f.Findings) - maxRows; more > 0 {
 		out.Note = fmt.Sprintf("%d more are not shown.", more)
 	}
-	all := newTable("machines", "Machines", f.matrix.Label, "CPU", "all", "caches", "memory",
-		"scatter")
+	all := table{ID: "machines", Family: "Machines",
+		Columns: []string{label, "CPU", "all", "caches", "memory", "scatter"}}
 	for _, i := range f.order[:min(len(f.order), maxMachines)] {
-		all.addRow(f.matrix.Machines[i].Name, f.matrix.Machines[i].Config["cpu"])
+		row := []tableCell{textCell(f.matrix.Machines[i].Name),
+			textCell(f.matrix.Machines[i].Config["cpu"])}
 		for a, ratio := range f.judged.Scores[i] {
 			c := numeric(ratio, true)
 			if fleet.Aspect(a) != fleet.Scatter &&
 				math.Abs(math.Log(ratio)) > math.Log(clipRatio)/2 {
-				c.Class = "wide"
+				c.Class += " wide"
 			}
-			all.addCell(c)
+			row = append(row, c)
 		}
+		all.addRow(row...)
 	}
 	if more := len(f.order) - maxMachines; more > 0 {
 		all.Note = fmt.Sprintf("%d more machines, all closer to their peers, are in fleet.csv.",

@@ -130,22 +130,10 @@ func mix(from, to color.RGBA, share float64) color.RGBA {
 	return color.RGBA{part(from.R, to.R), part(from.G, to.G), part(from.B, to.B), 0xFF}
 }
 
+// over returns the colour of a text over another colour.
 func over(fill color.Color) color.Color {
-	if luminance(fill) > 0.3 {
+	if color.GrayModel.Convert(fill).(color.Gray).Y > 128 {
 		return color.Black
 	}
 	return color.White
-}
-
-// luminance returns the relative luminance of WCAG, 0 to 1.
-func luminance(c color.Color) float64 {
-	r, g, b, _ := c.RGBA()
-	linear := func(v uint32) float64 {
-		s := float64(v) / 0xFFFF
-		if s <= 0.04045 {
-			return s / 12.92
-		}
-		return math.Pow((s+0.055)/1.055, 2.4)
-	}
-	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }

@@ -70,7 +70,7 @@ func latency(d *data) (*figure, error) {
 	serving, _ := d.levels()
 	found := knees(s.points, serving)
 	p := d.look.newPanel("working set", "ns per load")
-	byteAxis(&p.X, s.points[0].x, s.points[len(s.points)-1].x)
+	byteAxis(&p.X, s.points)
 	logAxis(&p.Y, low/1.5, high*2.5, number6)
 	marks := slices.Clone(d.cpuCaches)
 	for i, k := range found {
@@ -92,13 +92,12 @@ func latency(d *data) (*figure, error) {
 	if d.served != nil {
 		f.sentence += " " + d.served.String() + "."
 	}
-	f.explainIntervals("band: 95% interval", s.points)
 	return f, d.look.addSeries(f, p, s)
 }
 
 func kneeSentence(ladder []point, found []knee) string {
 	at := func(q point) string {
-		return fmt.Sprintf("%s ns in a working set of %s", brief(q.y), show.Bytes(int(q.x)))
+		return fmt.Sprintf("%s ns in a working set of %s", digits(q.y), show.Bytes(int(q.x)))
 	}
 	first, last := ladder[0], ladder[len(ladder)-1]
 	text := "A load takes " + at(first)
@@ -119,8 +118,8 @@ func kneeSentence(ladder []point, found []knee) string {
 		if k.cache != "" {
 			beyond = fmt.Sprintf(" (beyond %s)", k.cache)
 		}
-		rises = append(rises, fmt.Sprintf("from %s to %s ns between %s and %s%s", brief(k.foot.y),
-			brief(k.top.y), show.Bytes(int(k.foot.x)), show.Bytes(int(k.top.x)), beyond))
+		rises = append(rises, fmt.Sprintf("from %s to %s ns between %s and %s%s", digits(k.foot.y),
+			digits(k.top.y), show.Bytes(int(k.foot.x)), show.Bytes(int(k.top.x)), beyond))
 	}
 	return text + ". Latency rises " + strings.Join(rises, "; ") + "."
 }

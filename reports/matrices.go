@@ -186,15 +186,13 @@ func traverseTime(d *data) (*figure, error) {
 		}
 	}
 	p := d.look.newPanel("size of the matrix", "ns per element")
-	least, most := across(all)
-	byteAxis(&p.X, least, most)
+	byteAxis(&p.X, pointsOf(all...))
 	logAxis(&p.Y, low/1.5, high*2, number6)
 	p.Add(d.look.marks(d.cpuCaches))
 	f := &figure{title: "Summing a square matrix by rows and by columns: time by size",
 		sentence: timeSentence(found),
 		alt:      "Lines: ns per element against the size of the matrix: " + named(all...),
 		height:   3.3 * vg.Inch, panels: []*panel{p}}
-	f.explainIntervals("bands: 95% interval", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }
 
@@ -214,8 +212,7 @@ func missRates(d *data) (*figure, error) {
 			continue
 		}
 		p := d.look.newPanel("", level.name+" misses, %")
-		least, most := across(all)
-		byteAxis(&p.X, least, most)
+		byteAxis(&p.X, pointsOf(all...))
 		percentAxis(&p.Y)
 		p.Add(d.look.marks(append(marksOf(d.simulated, level.name),
 			marksOf(reaches(d.setup.TLB), level.name)...)))
@@ -278,16 +275,9 @@ func timeSentence(found []matrix) string {
 		return "Only one order was measured, so there is nothing to compare."
 	}
 	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
-	times := fmt.Sprintf("%s against %s", show.Scale(b.Center, timeUnit),
-		show.Scale(a.Center, timeUnit))
-	switch {
-	case a.N != b.N:
-		times += fmt.Sprintf(", medians of %d and %d samples", b.N, a.N)
-	case a.N > 1:
-		times += fmt.Sprintf(", medians of %d samples", a.N)
-	}
 	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by "+
-		"rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
+		"rows (%s against %s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center,
+		show.Scale(b.Center, timeUnit), show.Scale(a.Center, timeUnit))
 }
 
 func missSentence(found []matrix) string {

@@ -59,7 +59,7 @@ func mountain(d *data) (*figure, error) {
 		if !ok {
 			return d.look.paper, ""
 		}
-		return shade(one.gib), brief(one.gib)
+		return shade(one.gib), digits(one.gib)
 	}}
 	p, below := d.look.newHeatMap(h, "stride, from one element to the next", "working set",
 		ticksOf(byteNames(across), 12, 12), ticksOf(d.heldNames(up), len(up), 20))
@@ -71,7 +71,7 @@ func mountain(d *data) (*figure, error) {
 	f.tellMarks(d.cpuCaches, float64(up[0]), float64(up[len(up)-1]-1))
 	for share := 0.0; share <= 1; share += 0.25 {
 		gib := low.gib * math.Pow(high.gib/low.gib, share)
-		f.explain(brief(gib), swatch{shade(gib), d.look.marked})
+		f.explain(digits(gib), swatch{shade(gib), d.look.marked})
 	}
 	f.explain("GiB/s")
 	return f, nil
@@ -105,16 +105,12 @@ func (d *data) heldNames(sizes []int) []string {
 }
 
 func mountainSentence(low, high bandwidth, cells int) string {
-	switch {
-	case cells == 1:
+	if cells == 1 {
 		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", show.Bytes(low.stride),
-			show.Bytes(low.size), brief(low.gib))
-	case low.gib == high.gib:
-		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.",
-			brief(low.gib))
+			show.Bytes(low.size), digits(low.gib))
 	}
 	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest "+
 		"reading every %s of %s (%s GiB/s).",
-		show.Bytes(high.stride), show.Bytes(high.size), brief(high.gib),
-		show.Bytes(low.stride), show.Bytes(low.size), brief(low.gib))
+		show.Bytes(high.stride), show.Bytes(high.size), digits(high.gib),
+		show.Bytes(low.stride), show.Bytes(low.size), digits(low.gib))
 }

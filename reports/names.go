@@ -39,13 +39,13 @@ func number(r results.Row, key string) int {
 	return n
 }
 
-// short returns at most this many characters of a name, which may come from a stranger.
+// short cuts a name in its middle to at most this many characters. It may come from a stranger.
 func short(label string, most int) string {
-	label = show.Printable(label)
-	if runes := []rune(label); len(runes) > most {
-		return string(runes[:most-1]) + "…"
+	runes := []rune(show.Printable(label))
+	if len(runes) <= most {
+		return string(runes)
 	}
-	return label
+	return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
 }
 
 // shorts shortens labels in their middles, without a common beginning. Different labels stay
@@ -54,25 +54,16 @@ func shorts(labels []string, most int) []string {
 	cut, start := make([]string, len(labels)), alike(labels)
 	of := map[string]string{} // the first label, by its cut
 	for i, label := range labels {
-		if cut[i] = ends(label, most); cut[i] != show.Printable(label) && start > 0 {
-			cut[i] = ends("…"+strings.TrimLeft(label[start:], " "), most)
+		if cut[i] = short(label, most); cut[i] != show.Printable(label) && start > 0 {
+			cut[i] = short("…"+strings.TrimLeft(label[start:], " "), most)
 		}
 		if first, ok := of[cut[i]]; ok && first != label {
 			number := fmt.Sprintf(" (%d)", slices.Index(labels, label)+1)
-			cut[i] = ends(cut[i], most-len(number)) + number
+			cut[i] = short(cut[i], most-len(number)) + number
 		}
 		of[cut[i]] = label
 	}
 	return cut
-}
-
-// ends is short, but cuts in the middle.
-func ends(label string, most int) string {
-	runes := []rune(show.Printable(label))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
 }
 
 // alike returns the length of the common beginning, up to the end of a word; 0 if all labels are

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,11 +56,8 @@ func otherSentence(rows []results.Row) string {
 	shared, _ := terminal.Headings(rows)
 	least, most, low, high := extremes(rows, timeUnit)
 	shared, fast := short(shared, 80), show.Scale(low, timeUnit)
-	switch {
-	case len(rows) == 1:
+	if len(rows) == 1 {
 		return fmt.Sprintf("%s (%s) takes %s", shared, least, fast)
-	case low == high:
-		return fmt.Sprintf("%s takes %s, for each of %d", shared, fast, len(rows))
 	}
 	return fmt.Sprintf("%s takes from %s (%s) to %s (%s), %s times as long", shared, fast, least,
 		show.Scale(high, timeUnit), most, digits(high/low))
@@ -76,9 +72,6 @@ func strided(r results.Row) bool {
 		return !slices.Contains(strings.Split(strings.Trim(of, "[]"), ","), "0")
 	})
 }
-
-// asLong is the largest relative difference of medians that are called as long.
-const asLong = 0.05
 
 const mostTwins = 3
 
@@ -100,13 +93,9 @@ func twinSentence(rows []results.Row) string {
 			continue
 		}
 		own := r.Stats[passUnit]
-		ratio := own.Center / c.Center
-		times := "takes " + digits(ratio) + " times as long"
+		times := "takes " + digits(own.Center/c.Center) + " times as long"
 		if a, b := interval(own, 1), interval(c, 1); a.high >= b.low && b.high >= a.low {
 			times = "is not distinguishable from them"
-			if math.Abs(ratio-1) <= asLong {
-				times = "takes as long, within the scatter"
-			}
 		}
 		text := fmt.Sprintf("%s %s (%s against %s)", short(labels[i], 120), times,
 			show.Scale(own.Center, passUnit), show.Scale(c.Center, passUnit))

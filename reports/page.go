@@ -168,15 +168,18 @@ func (r Report) page() ([]byte, error) {
 var matters = []string{"trend", "compare", "traverse-time", "contiguous", "tiles",
 	"copy-bandwidth", "miss-rates"}
 
-func answer(figures []pageFigure) []pageFigure {
-	rank := func(f pageFigure) int {
-		if i := slices.Index(matters, strings.TrimPrefix(f.ID, "figure-")); i >= 0 {
-			return i
-		}
-		return len(matters)
+func rank(chart string) int {
+	if i := slices.Index(matters, chart); i >= 0 {
+		return i
 	}
+	return len(matters)
+}
+
+func answer(figures []pageFigure) []pageFigure {
 	figures = slices.Clone(figures)
-	slices.SortStableFunc(figures, func(a, b pageFigure) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(figures, func(a, b pageFigure) int {
+		return rank(strings.TrimPrefix(a.ID, "figure-")) - rank(strings.TrimPrefix(b.ID, "figure-"))
+	})
 	return figures[:min(len(figures), 3)]
 }
 
@@ -253,30 +256,10 @@ func (r Run) shown() Run {
 	return of
 }
 
-// digits formats a number to three digits, and a whole one in full. A number within rounding of a
-// whole one is whole, such as 3 ns read as seconds.
+// digits formats a number to three digits, but without an exponent for large ones.
 func digits(v float64) string {
-	if whole := math.Round(v); math.Abs(v-whole) <= 1e-12*math.Abs(v) && math.Abs(v) < 1e6 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	if a := math.Abs(v); a != 0 && (a < 1e-3 || a >= 1e6) {
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	return strconv.FormatFloat(v, 'f', min(max(places(v), 0), 4), 64)
-}
-
-// brief formats a number as %.3g, but without an exponent for large ones.
-func brief(v float64) string {
 	if a := math.Abs(v); a >= 999.5 && a < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
-// places returns the decimals of a value with three digits, negative for large ones: 1 for 9.999,
-// which is 10.0.
-func places(v float64) int {
-	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
-	n, _ := strconv.Atoi(exponent) // 0 if v is not a number
-	return 2 - n
 }

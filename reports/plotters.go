@@ -80,6 +80,7 @@ func named(all ...series) string {
 	return strings.Join(names, "; ")
 }
 
+// addSeries draws lines with the bands of their intervals, and explains them.
 func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 	for _, of := range all {
 		if len(of.points) == 0 {
@@ -116,6 +117,7 @@ func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 			f.explain(of.name, line, points)
 		}
 	}
+	f.explainIntervals("bands: 95% interval", pointsOf(all...))
 	return nil
 }
 

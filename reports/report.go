@@ -359,14 +359,12 @@ func (d *data) comments(key string) (values []string) {
 
 const maxFindings = 8
 
-// WriteFindings writes the findings of the first charts, a line each, and the number of others. It
+// WriteFindings writes the findings that matter most, a line each, and the number of others. It
 // lists the charts without data.
 func (r Report) WriteFindings(w io.Writer) {
-	charts := slices.Clone(r.Charts)
-	changes := func(c Chart) int { // a user who gives an old file or a history asks for these
-		return slices.Index([]string{"trend", "compare"}, c.Name)
-	}
-	slices.SortStableFunc(charts, func(a, b Chart) int { return changes(b) - changes(a) })
+	charts := slices.SortedStableFunc(slices.Values(r.Charts), func(a, b Chart) int {
+		return rank(a.Name) - rank(b.Name)
+	})
 	for _, c := range charts[:min(len(charts), maxFindings)] {
 		fmt.Fprintf(w, "%s\n", show.Printable(c.Sentence))
 	}

@@ -105,7 +105,7 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []struct{ name, sentence string }{
 		{"traverse-time", "Summing a 4000x4000 int32 matrix by columns takes 15.3 times as long " +
-			"as by rows (10.47 ns/elem against 0.6839 ns/elem, medians of 6 samples)."},
+			"as by rows (10.47 ns/elem against 0.6839 ns/elem)."},
 		{"miss-rates", "Of all references to the 4000x4000 matrix, 100% miss D1 and 6.25% miss " +
 			"LL by columns; by rows, 6.25% and 6.25%. " +
 			"Rows a power of two of bytes apart compete for few sets: of all references to the " +
@@ -292,16 +292,16 @@ func TestTables(t *testing.T) {
 				"D1-misses/op\n" +
 				"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 100 D-refs/op 100 " +
 				"D1-misses/op\n",
-			"D1 misses/elem", []string{"D1 misses/elem", "| scalar | 1 |  | 1.60 | 0.0625 |",
-				"| avx512 | 0.250 |  | 0.400 | 0.0625 |"}, []string{"miss %"}},
+			"D1 misses/elem", []string{"D1 misses/elem", "| scalar | 1 |  | 1.6 | 0.0625 |",
+				"| avx512 | 0.25 |  | 0.4 | 0.0625 |"}, []string{"miss %"}},
 		"times of a pass alone are times, and nothing stands for what is not known": {
 			"BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\n" +
 				"BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n" +
 				"BenchmarkTraverse/op=sum/order=row/shape=64x64 1 1600 ns/op 18.04 ns/elem 4096 " +
 				"D-refs/op 4095.9 D1-misses/op\n" +
 				"BenchmarkTraverse/op=sum/order=col/shape=64x64 1 1600 ns/op 3.6 ns/elem\n",
-			"0.147", []string{"| 0 |  | 0.147 |  |", "| 50 |  | 0.150 | 0.931 |",
-				"| row | 18.0 |  | 1.60 |", "| col | 3.60 |  | 1.60 |"},
+			"0.147", []string{"| 0 |  | 0.147 |  |", "| 50 |  | 0.15 | 0.931 |",
+				"| row | 18 |  | 1.6 |", "| col | 3.6 |  | 1.6 |"},
 			[]string{"simulated only"}},
 		"names are no markup": {"cpu: <img src=x>|`\n" +
 			line("Copy/layout=<script>|[a](b)", 1, 1e9),

@@ -60,7 +60,7 @@ func setMisses(d *data) (*figure, error) {
 	if !ok {
 		return nil, nil
 	}
-	_, last := across(all)
+	_, last := across(pointsOf(all...))
 	p := d.look.newPanel("set of D1", "misses per pass")
 	linearAxis(&p.X, -1, last+1)
 	linearAxis(&p.Y, 0, max(high, 1)*1.1)
@@ -105,9 +105,9 @@ func (s stems) Thumbnail(c *draw.Canvas) {
 		vg.Point{X: at.X, Y: at.Y + 2})
 }
 
-func across(all []series) (least, most float64) {
+func across(points []point) (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
-	for _, q := range pointsOf(all...) {
+	for _, q := range points {
 		least, most = min(least, q.x), max(most, q.x)
 	}
 	return least, most
@@ -155,8 +155,7 @@ func missRatio(d *data) (*figure, error) {
 		return nil, nil
 	}
 	p := d.look.newPanel("capacity of a fully associative LRU cache", "misses, % of all references")
-	low, high := across(all)
-	byteAxis(&p.X, low, high)
+	byteAxis(&p.X, pointsOf(all...))
 	percentAxis(&p.Y)
 	p.Add(d.look.marks(d.cpuCaches))
 	for i := range all {

@@ -38,10 +38,12 @@ func (t table) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "\nCommon to all rows: %s.\n", cell(t.Shared))
 	}
 	heads, rule := "\n|", "|"
-	for _, c := range t.Columns {
-		heads += " " + cell(c.Name) + " |"
-		if rule += ":--|"; c.Numeric {
-			rule = strings.TrimSuffix(rule, ":--|") + "--:|"
+	for i, name := range t.Columns {
+		heads += " " + cell(name) + " |"
+		if t.Numeric(i) {
+			rule += "--:|"
+		} else {
+			rule += ":--|"
 		}
 	}
 	fmt.Fprintf(b, "%s\n%s\n", heads, rule)

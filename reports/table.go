@@ -17,7 +17,7 @@ import (
 type table struct {
 	ID, Family string
 	Shared     string // the keys that all rows share, which have no column
-	Columns    []column
+	Columns    []string
 	Rows       [][]tableCell
 	Note       string // under it
 	Folded     bool   // hidden until the reader asks for it
@@ -26,13 +26,8 @@ type table struct {
 // longTable is the most rows of a table that is not folded.
 const longTable = 60
 
-type column struct {
-	Name    string
-	Numeric bool
-}
-
-// A tableCell is a text, with a sort key if it is a number. Bar has the widths of its parts, in
-// percent.
+// A tableCell is a text, with a sort key if it is a number, whose class begins with this word. Bar
+// has the widths of its parts, in percent.
 type tableCell struct {
 	Text, Code, Sort, Class string
 	Bar                     []float64
@@ -56,51 +51,28 @@ func tables(rows []results.Row, most int) (all []table) {
 	return all
 }
 
-func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
-	t.Columns = append(t.Columns, column{clip(name), numeric})
+// Numeric reports whether a column has numbers.
+func (t table) Numeric(i int) bool {
+	return len(t.Rows) > 0 && strings.HasPrefix(t.Rows[0][i].Class, "number")
+}
+
+func (t *table) add(name string, cell func(i int) tableCell) {
+	t.Columns = append(t.Columns, clip(name))
 	for i := range t.Rows {
-		c := cell(i)
-		switch {
-		case numeric:
-			c.Class = strings.TrimSpace("number " + c.Class)
-		case max(len(c.Text), len(c.Code)) > longText:
-			c.Class = "long"
-		}
-		t.Rows[i] = append(t.Rows[i], c)
+		t.Rows[i] = append(t.Rows[i], cell(i))
 	}
 }
 
-// newTable returns a table without rows. Columns of numbers get theirs from addCell.
-func newTable(id, family string, columns ...string) table {
-	t := table{ID: id, Family: family}
-	for _, name := range columns {
-		t.Columns = append(t.Columns, column{Name: clip(name)})
+func (t *table) addRow(cells ...tableCell) { t.Rows = append(t.Rows, cells) }
+
+// textCell is of a name. A long one may break its lines anywhere.
+func textCell(name string) tableCell {
+	c := tableCell{Text: clip(name)}
+	if len(c.Text) > 40 {
+		c.Class = "long"
 	}
-	return t
+	return c
 }
-
-// addRow begins a row with texts.
-func (t *table) addRow(texts ...string) {
-	t.Rows = append(t.Rows, nil)
-	for _, text := range texts {
-		c := tableCell{Text: clip(text)}
-		if len(text) > longText {
-			c.Class = "long"
-		}
-		t.Rows[len(t.Rows)-1] = append(t.Rows[len(t.Rows)-1], c)
-	}
-}
-
-// addCell adds a number to the last row.
-func (t *table) addCell(c tableCell) {
-	last := &t.Rows[len(t.Rows)-1]
-	c.Class = strings.TrimSpace("number " + c.Class)
-	t.Columns[len(*last)].Numeric = true
-	*last = append(*last, c)
-}
-
-// A cell of more than longText bytes may break its lines anywhere.
-const longText = 40
 
 func (t *table) share(text string) {
 	if t.Shared != "" {
@@ -113,19 +85,17 @@ func (r Report) changes() []table {
 	if len(r.pairs) == 0 {
 		return nil
 	}
-	t := newTable("table-changes", "Old against new", "benchmark", "intervals", "old µs/op", "±",
-		"new µs/op", "±", "change")
+	t := table{ID: "table-changes", Family: "Old against new", Columns: []string{"benchmark",
+		"intervals", "old µs/op", "±", "new µs/op", "±", "change"}}
 	for _, p := range r.pairs[:min(len(r.pairs), maxRows)] {
 		intervals := "overlap"
 		if p.apart() {
 			intervals = "apart"
 		}
-		t.addRow(p.name, intervals)
-		for _, s := range []results.Stat{p.old, p.new} {
-			t.addCell(numeric(s.Center*1e6, true))
-			t.addCell(halfWidth(s))
-		}
-		t.addCell(tableCell{Text: changeOf(p.change()), Sort: sortKey(p.change() - 1)})
+		t.addRow(textCell(p.name), textCell(intervals),
+			numeric(p.old.Center*1e6, true), halfWidth(p.old),
+			numeric(p.new.Center*1e6, true), halfWidth(p.new),
+			numberCell(changeOf(p.change()), p.change()-1))
 	}
 	t.Folded = len(t.Rows) > longTable
 	if more := len(r.pairs) - maxRows; more > 0 {
@@ -152,9 +122,7 @@ func (t *table) addKeys(rows []results.Row) {
 		}
 	}
 	if whole || keys == nil {
-		t.add("benchmark", false, func(i int) tableCell {
-			return tableCell{Text: clip(rows[i].Name)}
-		})
+		t.add("benchmark", func(i int) tableCell { return textCell(rows[i].Name) })
 		return
 	}
 	if i := slices.Index(keys, "kernel"); i >= 0 { // last, as in the names
@@ -170,8 +138,8 @@ func (t *table) addKeys(rows []results.Row) {
 			t.share(key + " " + value + strings.ReplaceAll(unit, ",", ""))
 			continue
 		}
-		t.add(key+unit, false, func(i int) tableCell {
-			c := tableCell{Text: clip(rows[i].Key(key))}
+		t.add(key+unit, func(i int) tableCell {
+			c := textCell(rows[i].Key(key))
 			if bytes := rows[i].Bytes(key); bytes > 0 {
 				c.Sort = sortKey(float64(bytes))
 			}
@@ -190,9 +158,9 @@ func (t *table) addFigures(rows []results.Row) {
 			units[unit] = true
 		}
 	}
-	figure := func(name, unit string, scale float64) {
+	inUnit := func(name, unit string, scale float64) {
 		if units[unit] {
-			t.add(name, true, func(i int) tableCell {
+			t.add(name, func(i int) tableCell {
 				s, ok := rows[i].Stats[unit]
 				return numeric(s.Center*scale, ok)
 			})
@@ -204,23 +172,23 @@ func (t *table) addFigures(rows []results.Row) {
 	}) {
 		t.share(counted(n, "sample"))
 	} else {
-		t.add("samples", true, func(i int) tableCell {
+		t.add("samples", func(i int) tableCell {
 			return numeric(float64(timed(rows[i]).N), true)
 		})
 	}
-	figure("ns/elem", timeUnit, 1e9)
+	inUnit("ns/elem", timeUnit, 1e9)
 	if slices.ContainsFunc(rows, func(r results.Row) bool { return timed(r).N > 0 }) {
-		t.add("±", true, func(i int) tableCell { return halfWidth(timed(rows[i])) })
+		t.add("±", func(i int) tableCell { return halfWidth(timed(rows[i])) })
 	}
-	figure("µs/op", passUnit, 1e6)
-	figure("GiB/s", bandwidthUnit, 1.0/(1<<30))
+	inUnit("µs/op", passUnit, 1e6)
+	inUnit("GiB/s", bandwidthUnit, 1.0/(1<<30))
 	t.addMisses(rows, units)
 	for _, unit := range slices.Sorted(maps.Keys(units))[:min(len(units), maxKeys)] {
 		name, scale := unit, 1.0
 		if before, ok := strings.CutSuffix(unit, passUnit); ok { // such as a predicted time
 			name, scale = strings.TrimSuffix(before, "-")+" µs/op", 1e6
 		}
-		figure(name, unit, scale)
+		inUnit(name, unit, scale)
 	}
 }
 
@@ -236,7 +204,7 @@ func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	}
 	for _, miss := range missLevels {
 		if units[miss.unit] && units[refsUnit] {
-			t.add(miss.name+suffix, true, func(i int) tableCell {
+			t.add(miss.name+suffix, func(i int) tableCell {
 				v, ok := value(rows[i], miss.unit)
 				return numeric(v.y, ok)
 			})
@@ -263,21 +231,26 @@ func timed(r results.Row) results.Stat {
 
 func numeric(v float64, ok bool) tableCell {
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
-		return tableCell{}
+		return tableCell{Class: "number"}
 	}
-	return tableCell{Text: digits(v), Sort: sortKey(v)}
+	return numberCell(digits(v), v)
+}
+
+// numberCell is of a number in words.
+func numberCell(text string, v float64) tableCell {
+	return tableCell{Text: text, Sort: sortKey(v), Class: "number"}
 }
 
 // halfWidth is relative to the median.
 func halfWidth(s results.Stat) tableCell {
 	width, ok := s.HalfWidth()
 	if !ok {
-		return tableCell{} // too few samples
+		return numeric(0, false) // too few samples
 	}
 	// the column's head has the sign
-	c := tableCell{Text: strings.TrimPrefix(show.Spread(width), "±"), Sort: sortKey(width)}
+	c := numberCell(strings.TrimPrefix(show.Spread(width), "±"), width)
 	if width >= noisy {
-		c.Class = "wide"
+		c.Class += " wide"
 	}
 	return c
 }

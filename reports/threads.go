@@ -120,9 +120,8 @@ func threads(d *data) (*figure, error) {
 	if !ok {
 		return nil, nil
 	}
-	points := pointsOf(all...)
 	p := d.look.newPanel("threads, each on a CPU of its own", "GiB/s, read by all of them")
-	numberAxis(&p.X, points)
+	numberAxis(&p.X, pointsOf(all...))
 	logAxis(&p.Y, low/1.5, high*2.5, number6)
 	p.Add(d.look.marks(knees))
 	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads",
@@ -132,7 +131,6 @@ func threads(d *data) (*figure, error) {
 	if knees != nil {
 		f.alt += ", with the knees named"
 	}
-	f.explainIntervals("bands: 95% interval", points)
 	return f, d.look.addSeries(f, p, all...)
 }
 
@@ -147,11 +145,11 @@ func threadsSentence(all []scaling) string {
 		if i == 0 {
 			of = "A matrix of " + s.name + " is read at"
 		}
-		text := fmt.Sprintf("%s %s GiB/s by %s and %s GiB/s by %d", of, brief(first.y),
-			counted(int(first.x), "thread"), brief(last.y), int(last.x))
+		text := fmt.Sprintf("%s %s GiB/s by %s and %s GiB/s by %d", of, digits(first.y),
+			counted(int(first.x), "thread"), digits(last.y), int(last.x))
 		if q, found := s.knee(); found {
 			text += fmt.Sprintf(", with its knee at %s (%s GiB/s)", counted(int(q.x), "thread"),
-				brief(q.y))
+				digits(q.y))
 			knees = fmt.Sprintf(" A knee is the least number of threads with %.0f%% of the best "+
 				"bandwidth.", 100*enough)
 		}
@@ -185,7 +183,7 @@ func loaded(d *data) (*figure, error) {
 	var shares []string
 	most := 0.0
 	for _, load := range slices.Sorted(maps.Keys(all)) {
-		s.points, shares = append(s.points, all[load]), append(shares, brief(load)+"%")
+		s.points, shares = append(s.points, all[load]), append(shares, digits(load)+"%")
 		most = max(most, all[load].x)
 	}
 	_, high, _ := span([]series{s})
@@ -197,12 +195,12 @@ func loaded(d *data) (*figure, error) {
 	threads, _ := strconv.Atoi(streams)
 	f := &figure{title: "Latency of memory under load",
 		sentence: fmt.Sprintf("A load from %s takes %s ns at %s GiB/s of memory traffic, and %s "+
-			"ns (%+.0f%%) at %s GiB/s, with %s.", show.Bytes(size), brief(first.y), brief(first.x),
-			brief(last.y), 100*(last.y/first.y-1), brief(last.x), counted(threads, "other thread")),
+			"ns (%+.0f%%) at %s GiB/s, with %s.", show.Bytes(size), digits(first.y),
+			digits(first.x), digits(last.y), 100*(last.y/first.y-1), digits(last.x),
+			counted(threads, "other thread")),
 		alt: "Line: ns per dependent load against memory traffic, a point for each share of " +
 			"time in which other threads stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("points: other threads stream " + strings.Join(shares, ", ") + " of the time")
-	f.explainIntervals("band: 95% interval", s.points)
 	return f, d.look.addSeries(f, p, s)
 }

@@ -60,7 +60,6 @@ func tiles(d *data) (*figure, error) {
 			return nil, err
 		}
 	}
-	f.explainIntervals("bands: 95% interval", pointsOf(times...))
 	f.explain("misses: % of all references; simulated, exact")
 	f.panels[len(f.panels)-1].x = "edge of a tile, elements (the largest: untiled)"
 	return f, nil

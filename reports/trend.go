@@ -129,7 +129,7 @@ func (f followed) starts() (all []int) {
 func (f followed) marks() (all []mark) {
 	for _, c := range f.changes {
 		if i := slices.Index(f.Points, c.First); i > 0 && c.Size != nil && len(all) < maxMarks {
-			all = append(all, mark{float64(i) - 0.5, changeText(*c.Size), true})
+			all = append(all, mark{float64(i) - 0.5, changeOf(1 + *c.Size), true})
 		}
 	}
 	return all
@@ -173,7 +173,7 @@ func trendSentence(found []followed, changed int) string {
 		return text
 	}
 	return text + fmt.Sprintf(" The largest is in %s: %s between %s and %s.", plainName(first.Name),
-		changeText(*largest.Size),
+		changeOf(1+*largest.Size),
 		show.Printable(history.ShortCommit(largest.Last.Commit)),
 		show.Printable(history.ShortCommit(largest.First.Commit)))
 }
@@ -183,12 +183,4 @@ func sizeOf(c history.Change) float64 {
 		return 0
 	}
 	return math.Abs(math.Log1p(*c.Size))
-}
-
-// changeText formats a change in whole percent, a small one to two digits.
-func changeText(change float64) string {
-	if math.Abs(change) < 0.005 {
-		return fmt.Sprintf("%+.2g%%", 100*change)
-	}
-	return fmt.Sprintf("%+.0f%%", 100*change)
 }

@@ -35,8 +35,11 @@ var readers = map[string]func(text string) (any, error){
 	},
 	"are": func(text string) (any, error) { return results.Are([]byte(text)), nil },
 	"label": func(text string) (any, error) {
-		key, value, err := keys.ParseLabel(text)
-		return results.Pair{Key: key, Value: value}, err
+		var pair results.Pair
+		err := keys.Labels([]string{text}, func(key, value string) {
+			pair = results.Pair{Key: key, Value: value}
+		})
+		return pair, err
 	},
 	"size": func(text string) (any, error) {
 		return results.Row{Name: "Latency/size=" + text + "/k=1"}.Bytes("size"), nil

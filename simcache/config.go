@@ -77,7 +77,7 @@ type Level struct {
 	// Name is for reports; by default D1, L2, L3, ..., LL.
 	Name string
 	Geometry
-	// SharedBy is the number of cores that share a cache of the level (Threads). 0 means all for
+	// SharedBy is the number of cores that share a cache of the level (NewThreads). 0 means all for
 	// the last of several levels, else one.
 	SharedBy int
 	// Source is the origin of the geometry, for reports.

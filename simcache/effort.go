@@ -49,6 +49,7 @@ func (e Effort) Check() error {
 // refused effort may be only a part.
 func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	var canonical []nest.Nest
+	nests = append(h.nests, nests...)
 	if passes, nests = h.walks(passes, nests); len(nests) == 0 {
 		return Effort{}
 	}

@@ -122,27 +122,13 @@ func (g Geometry) byCachegrind() error {
 // Check returns an error unless all figures are positive, set count and line size are powers of
 // two, and the size is a multiple of ways*line.
 func (g Geometry) Check() error {
-	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
-		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s",
-			g.Sets(), g.instead())
+	if err := g.check(); err != nil || isPowerOfTwo(g.Sets()) {
+		return err
 	}
-	return g.check()
-}
-
-func (g Geometry) instead() string {
-	switch set := g.Ways * g.Line; {
-	case !isPowerOfTwo(g.Line):
-		return fmt.Sprintf(", and line size %d is none, either", g.Line)
-	case set/g.Line != g.Ways || g.Size > math.MaxInt/4 || set > math.MaxInt/4:
-		return ""
-	case g.Sets() == 0:
-		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)",
-			g.Ways, g.Line, set, g.Size)
-	default:
-		below := set << (bits.Len(uint(g.Sets())) - 1)
-		return fmt.Sprintf(" (with associativity %d and lines of %d B, %d or %d B would do)",
-			g.Ways, g.Line, below, 2*below)
-	}
+	below := g.Ways * g.Line << (bits.Len(uint(g.Sets())) - 1)
+	return fmt.Errorf("set count %d (size/line/associativity) is not a power of two (with "+
+		"associativity %d and lines of %d B, %d or %d B would do)", g.Sets(), g.Ways, g.Line,
+		below, 2*below)
 }
 
 // check is Check for modulo indexing: any set count.

@@ -110,6 +110,7 @@ type Hierarchy struct {
 	total   totals        // of the data levels
 	pages   totals        // of the TLB
 	extra   []extraPasses // counted, but not walked
+	nests   []nest.Nest   // of NewThreads, of all threads
 	sources               // of AccessAll
 }
 

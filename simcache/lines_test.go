@@ -49,7 +49,7 @@ func TestSmallLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := threads.RunPasses(passes); err != nil || !slices.Equal(got[0][0], sum) {
+		if got, err := threads.RunPasses(passes); err != nil || !slices.Equal(got[0], sum) {
 			t.Fatalf("seed %d, %v, %v: a thread counts %v (%v), want %v", seed, c.Levels, n,
 				got, err, sum)
 		}

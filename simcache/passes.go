@@ -54,6 +54,7 @@ func (c Config) checkPasses(passes int, references uint64) error {
 // counts of each operand of each nest in all passes. Once all further passes are alike (see
 // [SteadyPass]), it multiplies. It refuses what CheckPasses and Run refuse.
 func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
+	nests = append(h.nests, nests...)
 	if err := h.config.CheckPasses(passes, nest.Sequence(nests...)); err != nil {
 		return nil, err
 	}
@@ -84,10 +85,7 @@ func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error
 // loops reports whether passes over the nests are simulated as one nest with an outer loop. Then
 // nothing may ask for the pass of a reference.
 func (h *Hierarchy) loops(passes int, nests []nest.Nest) bool {
-	if len(nests) != 1 || h.tells() {
-		return false
-	}
-	return h.config.Brute || h.config.lone()
+	return len(nests) == 1 && h.config.plain() && (h.config.Brute || h.config.lone())
 }
 
 // walks returns how many passes over which nests are simulated, until all further ones are alike.
@@ -146,10 +144,14 @@ func (h *Hierarchy) settled() int {
 // the same places, and the stream of the second level repeats one pass earlier. If the second of
 // two levels has no misses in the second pass, the same stream misses nothing again.
 //
-// The pass is over the nests of one thread, or of several (see Threads).
+// The pass is over the nests of one thread, or of several (see NewThreads).
 func SteadyPass(c Config, threads ...[]nest.Nest) (Counts, error) {
 	if len(threads) > 1 {
-		return steadyThreads(c, threads)
+		h, err := NewThreads(c, threads)
+		if err != nil {
+			return Counts{}, err
+		}
+		return h.steady(len(c.Levels)+1, h.nests...)
 	}
 	nests := slices.Concat(threads...)
 	if !c.isSimple(nests) {

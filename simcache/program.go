@@ -50,10 +50,6 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 // the first program: of the outermost loops' iterations in a pass. Only summaries call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
-func (h *Hierarchy) tells() bool {
-	return !h.config.plain()
-}
-
 // runProgram sums the misses of passes. Once passes repeat, the last is multiplied.
 func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []uint64 {
 	walked := passes

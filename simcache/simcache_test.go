@@ -317,15 +317,14 @@ func TestGeometry(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"1000,8,64": "size 1000 is not a multiple of 512",
-		"1000,2,64": "set count 7 (size/line/associativity) is not a power of two (with " +
+		"896,2,64": "set count 7 (size/line/associativity) is not a power of two (with " +
 			"associativity 2 and lines of 64 B, 512 or 1024 B would do)",
-		"32768,8,48": "is not a power of two, and line size 48 is none, either",
-		"8,32768,64": "set count 0 (size/line/associativity) is not a power of two (32768 " +
-			"ways of 64 B are 2097152 B, and the size, which comes first, is 8)",
-		"1000,2,16": "set count 31 (size/line/associativity) is not a power of two (with " +
+		"32768,8,48": "line size 48 is not a power of two",
+		"8,32768,64": "cache size 8 is below the line size 64",
+		"992,2,16": "set count 31 (size/line/associativity) is not a power of two (with " +
 			"associativity 2 and lines of 16 B, 512 or 1024 B would do)",
 		"4608,1,36":     "line size 36 is not a power of two",
-		"8,1,16":        "set count 0",
+		"8,1,16":        "cache size 8 is below the line size 16",
 		"1024,1,0":      `line size "0": want size`,
 		"32768,0,64":    `associativity "0": want size`,
 		"0,8,64":        `size "0": want size,associativity,line, such as 32KiB,8,64`,
@@ -333,7 +332,7 @@ func TestGeometry(t *testing.T) {
 		"32768,8,64,1":  "want size,associativity,line",
 		"32KB,8,64":     `size "32KB": want size`,
 		"32KiB,8B,64":   `associativity "8B": want size`,
-		"32768,1024,64": "set count 0",
+		"32768,1024,64": "associativity 1024 exceeds the 512 lines that the size holds",
 	} {
 		if _, err := simcache.ParseGeometry(text); err == nil ||
 			!strings.Contains(err.Error(), want) {

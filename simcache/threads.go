@@ -31,136 +31,85 @@ func (c Config) Shares(threads int) bool {
 	return false
 }
 
-var errThreads = errors.New("threads share levels that are LRU, know nothing of each other, and " +
-	"count references and misses alone")
-
 // CheckThreads refuses what NewHierarchy can simulate, but NewThreads cannot: dependent levels,
 // write-backs and observation.
 func (c Config) CheckThreads() error {
 	if !c.lone() || c.ZeroTags {
-		return errThreads
+		return errors.New("threads share levels that are LRU, know nothing of each other, and " +
+			"count references and misses alone")
 	}
 	return nil
 }
 
-// Threads are threads that walk nests concurrently, each on its own core, with caches that start
-// cold. If n cores share a level (Level.SharedBy), thread i uses the cache of cores from i/n*n on.
+// NewThreads returns the caches of threads that walk nests concurrently, each on its own core. They
+// start cold, and have no TLB. If n cores share a level (Level.SharedBy), thread i uses the cache
+// of cores from i/n*n on. It returns the error of NewHierarchy, Hierarchy.Run or
+// Config.CheckThreads.
 //
 // The threads take turns, from the first thread in each pass. A turn ends with the iteration in
 // which the thread has made at least 1024 references; finished threads are skipped. Real threads do
 // not wait for each other, so this is one of many interleavings, the same everywhere.
-type Threads struct {
-	config Config
-	nests  [][]nest.Nest
-	engine *lookup.Threads
-	total  totals
-}
-
-// NewThreads returns the caches of threads, without a TLB, or the error of NewHierarchy,
-// Hierarchy.Run or Config.CheckThreads.
-func NewThreads(c Config, threads [][]nest.Nest) (*Threads, error) {
-	if err := c.Check(); err != nil {
+//
+// Effort and RunPasses of this hierarchy are of all these nests, one thread after the other, and
+// take no others. It simulates nothing else.
+func NewThreads(c Config, threads [][]nest.Nest) (*Hierarchy, error) {
+	c.TLB = nil
+	h, err := NewHierarchy(c)
+	if err == nil {
+		err = c.CheckThreads()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := c.CheckThreads(); err != nil {
-		return nil, err
-	}
-	t := &Threads{config: c, nests: threads}
-	canonical := make([][]nest.Nest, len(threads))
+	t := &turns{Engine: h.data, levels: c.shapes(), nests: make([][]nest.Nest, len(threads))}
 	for i, nests := range threads {
 		for _, n := range nests {
 			if err := n.Check(); err != nil {
 				return nil, err
 			}
-			canonical[i] = append(canonical[i], n.Canonical())
+			t.nests[i] = append(t.nests[i], n.Canonical())
 		}
 	}
-	var shared []int
 	for i := range c.Levels {
-		shared = append(shared, c.sharedBy(i))
+		t.shared = append(t.shared, c.sharedBy(i))
 	}
-	t.engine = lookup.NewThreads(c.shapes(), shared, canonical)
-	for sort := range engine.Sorts {
-		t.total.misses[sort] = make([]uint64, len(c.Levels))
+	if h.nests = slices.Concat(threads...); len(h.nests) > 1 { // else it has all caches
+		t.Reset()
+		h.data = t
 	}
-	return t, nil
+	return h, nil
 }
 
-// RunPasses simulates passes of all threads and returns the counts by thread, nest and operand, or
-// the error of Config.CheckPasses. Once passes repeat (see SteadyPass), the last is multiplied.
-func (t *Threads) RunPasses(passes int) ([][][]Counts, error) {
-	if err := t.config.CheckPasses(passes,
-		nest.Sequence(slices.Concat(t.nests...)...)); err != nil {
-		return nil, err
-	}
-	all := make([][][]Counts, len(t.nests))
-	for i, nests := range t.nests {
-		for _, n := range nests {
-			all[i] = append(all[i], make([]Counts, len(n.Operands)))
-		}
-	}
-	walked := min(passes, t.settled())
-	for p := range walked {
-		times := 1
-		if p == walked-1 {
-			times = passes - p
-		}
-		for i, counts := range t.pass(times) {
-			add(all[i], [][][]Counts{counts}, times)
-		}
-	}
-	return all, nil
+// A turns is the engine of threads.
+type turns struct {
+	engine.Engine // for what makes no references
+	threads       *lookup.Threads
+	levels        []engine.Level
+	shared        []int         // cores that share each level
+	nests         [][]nest.Nest // canonical, by thread
 }
 
-func (t *Threads) settled() int { return len(t.config.Levels) + 1 }
+func (t *turns) Reset() { t.threads = lookup.NewThreads(t.levels, t.shared, t.nests) }
 
-// pass returns one pass's counts by thread, nest and operand, and adds them to the totals times
-// times.
-func (t *Threads) pass(times int) [][][]Counts {
-	all := make([][][]Counts, len(t.nests))
-	for i, misses := range t.engine.Pass() {
-		t.total.add(t.nests[i], [][][]uint64{misses}, times)
-		for k, n := range t.nests[i] {
-			all[i] = append(all[i], countsOf(n, misses[k], len(t.config.Levels)))
-		}
+func (t *turns) Work() uint64 { return t.threads.Work() }
+
+// Run walks the nests of the threads, which are the hierarchy's.
+func (t *turns) Run(_ []nest.Nest, passes int) (misses [][][]uint64) {
+	for range passes {
+		misses = append(misses, slices.Concat(t.threads.Pass()...))
 	}
-	return all
+	return misses
 }
 
-// Effort estimates the cost of RunPasses. References that stay in a first-level line count once.
-func (t *Threads) Effort(passes int) (effort Effort) {
-	chain := lookup.New([]engine.Level{t.config.First().shape()}, lookup.Options{})
-	for _, n := range slices.Concat(t.nests...) {
-		lookUps, _ := chain.Effort([]nest.Nest{n.Canonical()}, 1)
-		lookUps *= float64(min(passes, t.settled()))
-		effort.add(lookUps, lookUps/5e7)
-	}
-	return effort
+// Effort counts references that stay in a first-level line once.
+func (t *turns) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
+	lookUps, _ = lookup.New(t.levels[:1], lookup.Options{}).Effort(nests, passes)
+	return lookUps, lookUps / 5e7
 }
 
-// Counts returns the counts so far, of all threads together.
-func (t *Threads) Counts() Counts { return t.total.counts() }
-
-// Levels returns the counts so far at each level, over all threads' caches.
-func (t *Threads) Levels() []LevelCounts { return t.total.levels(t.config.name) }
-
-// Work returns the number of references looked up.
-func (t *Threads) Work() uint64 { return t.engine.Work() }
-
-// steadyThreads is SteadyPass for threads. All passes have the same turns, so a level repeats one
-// pass after its input does.
-func steadyThreads(c Config, threads [][]nest.Nest) (pass Counts, err error) {
-	t, err := NewThreads(c, threads)
-	if err != nil {
-		return pass, err
-	}
-	for range t.settled() {
-		before := t.Counts()
-		t.pass(1)
-		pass = t.Counts().Sub(before)
-	}
-	return pass, nil
-}
+// Settled is as of one thread: all passes have the same turns, so a level repeats one pass after
+// its input does.
+func (t *turns) Settled() int { return len(t.levels) + 1 }
 
 // Holds reports whether the nests' working set fits in the last level, so that it misses nothing in
 // the steady state, in any order: the lines from first to last byte spread evenly over the sets. It

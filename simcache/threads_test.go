@@ -31,7 +31,7 @@ func drawThreads(t *testing.T, d enginetest.Draw) (c Config, threads [][]nest.Ne
 }
 
 // newThreads makes caches of threads.
-func newThreads(t *testing.T, c Config, threads [][]nest.Nest) *Threads {
+func newThreads(t *testing.T, c Config, threads [][]nest.Nest) *Hierarchy {
 	t.Helper()
 	s, err := NewThreads(c, threads)
 	if err != nil {
@@ -60,7 +60,9 @@ func TestThreadsPasses(t *testing.T) {
 		var walked, last Counts
 		for range passes + len(c.Levels) + 3 {
 			before := all.Counts()
-			all.pass(1)
+			if _, err := all.RunPasses(1); err != nil {
+				t.Fatal(err)
+			}
 			if last = all.Counts().Sub(before); passes > 0 {
 				if passes--; passes == 0 {
 					walked = all.Counts()
@@ -71,14 +73,10 @@ func TestThreadsPasses(t *testing.T) {
 				}
 			}
 		}
-		sum := Counts{}
-		for _, nests := range counts {
-			sum = sum.Add(total(nests))
+		if sum := total(counts); sum != walked {
+			t.Fatalf("seed %d: %+v in all, %+v by nest", seed, walked, sum)
 		}
-		if sum != walked {
-			t.Fatalf("seed %d: %+v in all, %+v by thread", seed, walked, sum)
-		}
-		steady, err := steadyThreads(c, threads)
+		steady, err := SteadyPass(c, threads...)
 		if err != nil || steady != last {
 			t.Fatalf("seed %d, %+v, %v: %+v steady, %v, want %+v", seed, c, threads,
 				steady, err, last)
@@ -125,7 +123,7 @@ func TestThreadsAlone(t *testing.T) {
 		if _, err := s.RunPasses(3); err != nil || s.Counts() != want {
 			t.Fatalf("seed %d, %+v, %v: %+v, %v, want %+v", seed, c, threads, s.Counts(), err, want)
 		}
-		if got, err := steadyThreads(c, threads); err != nil || got != steady {
+		if got, err := SteadyPass(c, threads...); err != nil || got != steady {
 			t.Fatalf("seed %d: a steady pass has %+v, %v, want %+v", seed, got, err, steady)
 		}
 	}

@@ -70,13 +70,14 @@ func (o Outcome) Fault() string {
 	return ""
 }
 
-// Notes returns what to know of the counts. More than the expected calls are worth a note.
-func (o Outcome) Notes(of Options, expected uint64) (notes []string) {
+// Notes returns what to know of the counts of passes. Where arrays are arranged, each pass is a
+// call.
+func (o Outcome) Notes(of Options, passes int) (notes []string) {
 	if of.First > o.Calls {
 		notes = append(notes, fmt.Sprintf("%s is called %d times, so that no call is counted",
 			of.Function, o.Calls))
 	}
-	if o.Calls > expected {
+	if of.Arrange.Align > 0 && o.Calls > uint64(passes) {
 		notes = append(notes, fmt.Sprintf("main calls %s %d times, which are counted together; "+
 			"affine loops are counted once", of.Function, o.Calls))
 	}

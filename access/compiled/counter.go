@@ -52,9 +52,30 @@ func (c *Counter) Lines() (objects, code []explain.Line) {
 	return explain.SumLines(objects), explain.SumLines(code)
 }
 
-// Uncounted returns the local arrays, with their places, of the function and of counted ones. Their
+// Notes returns what to know of the objects, besides Outcome.Notes.
+func (c *Counter) Notes(p *Program, o Options) (notes []string) {
+	if arrays := c.uncounted(p, o.Function); arrays != nil {
+		more := ""
+		if left := len(arrays) - 3; left > 0 {
+			arrays, more = arrays[:3], fmt.Sprintf(" and %d more", left)
+		}
+		notes = append(notes, fmt.Sprintf("arrays on the stack may be missing in the counts: "+
+			"%s%s; the compiler reports them where their address leaves the function: declare "+
+			"them static, or build with gcc -O0", strings.Join(arrays, ", "), more))
+	}
+	objects, _ := c.Lines()
+	for _, object := range objects {
+		if o.Arrange.Align > 0 && object.Function == elsewhere {
+			notes = append(notes, fmt.Sprintf("%d accesses are outside of all arrays: is one of "+
+				"-D 'NAME[EXTENT]' too small?", object.Counts.Refs()))
+		}
+	}
+	return notes
+}
+
+// uncounted returns the local arrays, with their places, of the function and of counted ones. Their
 // accesses may be uncounted.
-func (c *Counter) Uncounted(p *Program, function string) (arrays []string) {
+func (c *Counter) uncounted(p *Program, function string) (arrays []string) {
 	counted := map[string]bool{function: true}
 	for _, s := range c.sources {
 		counted[s.Place.Function] = true

@@ -38,8 +38,8 @@ const (
 	large    = 64 << 10 // bytes of the smallest large allocation
 )
 
-// Elsewhere is the object of addresses of no known object.
-const Elsewhere = "other memory"
+// elsewhere is the object of addresses of no known object.
+const elsewhere = "other memory"
 
 func newObjects(stack uint64) *objects {
 	o := &objects{number: map[string]int{}, small: map[uint64]*page{}}
@@ -107,5 +107,5 @@ func (o *objects) find(addr uint64) placed {
 	if p := o.small[addr/pageSize]; p != nil && p[addr%pageSize/granule] != 0 {
 		return placed{span: within, object: int(p[addr%pageSize/granule]) - 1}
 	}
-	return placed{span: within, object: o.named(Elsewhere)}
+	return placed{span: within, object: o.named(elsewhere)}
 }

@@ -41,8 +41,8 @@ func (f Files) Text(name string) (path string, text []byte, err error) {
 	}
 	text, err = strict.ReadKept(f.Saved)
 	if absent(err) {
-		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which "+
-			"saves it in %s", f.Saved)
+		err = fmt.Errorf("%s: no machine was measured yet: run 'bench machine --measure', which "+
+			"saves it in %s", SavedName, f.Saved)
 	}
 	return f.Saved, text, err
 }

@@ -66,7 +66,7 @@ type Plan struct {
 	Remarks       []results.Pair // comments for the head of a file
 
 	Program Program        // that makes the run, for the head of a file
-	Labels  []results.Pair // configuration lines, see keys.ParseLabel
+	Labels  []results.Pair // configuration lines, see keys.Labels
 
 	part part // of a whole plan, see Take
 }

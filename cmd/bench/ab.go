@@ -3,58 +3,43 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/turns"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// interleave runs the older program and this one, and returns the results of both. It also returns
-// the selected benchmarks that only the older one has.
+// interleave runs the older program and this one, writes this one's results to --out, and returns
+// the results of both. It also returns the selected benchmarks that only the older one has.
 func (f *runFlags) interleave(c call, s *session.Session) (old, new []byte, gone []string,
 	err error) {
-	defer func() {
-		if err != nil && c.ctx.Err() != nil {
-			err = stopped(c.ctx, "of two interleaved programs nothing is kept")
-		}
-	}()
 	if len(piped) > 0 {
 		return nil, nil, nil, errors.New("--ab: both programs read --caches and --suite, again " +
 			"in every turn: want files, not stdin or a pipe")
 	}
-	path, err := exec.LookPath(f.ab)
+	file, err := createFile(f.out)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("--ab: %w", err)
+		return nil, nil, nil, err
 	}
-	suite := f.suiteOf.fileFlag()
+	defer file.Discard()
+	if err := f.tune(c, s); err != nil {
+		return nil, nil, nil, err
+	}
 	of := turns.Turns{Comparisons: s.Comparisons, Count: s.Count, Own: f.pattern.shape.set,
-		Step:  func() { c.meter.Step(1) },
-		Flags: func(*turns.Contender) []string { return f.childFlags(c, s) }}
-	of.Old, err = turns.Meet(c.ctx, path, turns.Process(path, path), suite...)
-	if err != nil {
-		return nil, nil, nil, err
+		Flags: f.childFlags(c, s), Step: func() { c.meter.Step(1) }}
+	if err = of.Meet(c.ctx, f.ab, f.suiteOf.flags()...); err == nil {
+		n := len(s.Comparisons) * s.Count
+		gone = of.Gone(s.Studies)
+		c.meter.Timed("taking "+counted(n, "turn"), n)
+		old, new, err = of.Run(c.ctx)
 	}
-	self, err := os.Executable()
-	if err == nil {
-		of.New, err = turns.Meet(c.ctx, self, turns.Process(self, os.Args[0]), suite...)
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	flags := append([]string{"--filter", f.suiteOf.filter}, suite...)
-	if f.suiteOf.quick {
-		flags = append(flags, "--quick")
-	}
-	if gone, err = of.Old.Gone(c.ctx, s.Comparisons, s.Studies, flags...); err != nil {
-		return nil, nil, nil, err
-	}
-	n := len(s.Comparisons) * s.Count
-	c.meter.Timed("taking "+counted(n, "turn"), n)
-	old, new, err = of.Run(c.ctx)
-	if errors.Is(err, turns.ErrNoneInCommon) {
-		err = fmt.Errorf("--ab %s: %w", f.ab, err)
+	switch {
+	case err == nil:
+		err = file.Put(new)
+	case c.ctx.Err() != nil:
+		err = stopped(c.ctx, "of two interleaved programs nothing is kept")
+	default:
+		err = fmt.Errorf("--ab: %w", err)
 	}
 	return old, new, gone, err
 }
@@ -82,31 +67,20 @@ func (f *runFlags) childFlags(c call, s *session.Session) []string {
 	return append(flags, f.suiteOf.fileFlag()...)
 }
 
-// runAB writes both files, or neither if the first cannot be written.
+// runAB writes both files. If this program's cannot be written, it writes neither.
 func (f *runFlags) runAB(c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, " +
 			"--ab-out for the other's")
 	}
-	newFile, err := createFile("out", f.out)
+	file, err := createFile(f.abOut)
 	if err != nil {
 		return err
 	}
-	defer newFile.Discard()
-	oldFile, err := createFile("ab-out", f.abOut)
+	defer file.Discard()
+	old, _, _, err := f.interleave(c, s)
 	if err != nil {
 		return err
 	}
-	defer oldFile.Discard()
-	if err := f.tune(c, s); err != nil {
-		return err
-	}
-	old, new, _, err := f.interleave(c, s)
-	if err == nil {
-		err = oldFile.put(old)
-	}
-	if err == nil {
-		err = newFile.put(new)
-	}
-	return err
+	return file.Put(old)
 }

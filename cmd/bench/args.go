@@ -49,7 +49,7 @@ func verb(use, short string, args cobra.PositionalArgs,
 			} else if c.given("json") {
 				return writeJSON(c.out, machines.List())
 			} else {
-				return writeTables(c.out, machines.WriteList)
+				return c.tables(machines.WriteList)
 			}
 		}}
 	cmd.Flags().SortFlags = false

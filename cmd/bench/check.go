@@ -18,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/results/check"
 	"github.com/stridebench/stridebench/results/filter"
 	"github.com/stridebench/stridebench/results/keys"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 type checkFlags struct {
@@ -87,7 +88,7 @@ func (f *checkFlags) run(c call, args []string) error {
 	}
 	write := func(w io.Writer) error { return check.Formats[f.format.value](w, report) }
 	if f.format.value == "text" {
-		err = writeTables(c.out, write)
+		err = c.tables(write)
 	} else {
 		err = write(c.out)
 	}
@@ -107,7 +108,7 @@ func (f *checkFlags) run(c call, args []string) error {
 			"its benchmarks or units (%s is the first; --allow-vanished renews it anyway)", gone,
 			report.Vanished[0])
 	}
-	if err := writeFile("baseline", f.baseline, text); err != nil {
+	if err := outfile.WriteFile(f.baseline, text); err != nil {
 		return err
 	}
 	c.note("%s has the new results now", f.baseline)
@@ -121,13 +122,13 @@ func (f *checkFlags) report(c call, args []string) (*check.Report, []byte, error
 	}
 	old, err := results.ReadBy(c.textOf, f.baseline)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %s records one)", err, f.baseline)
+		err = fmt.Errorf("%w (bench run -o %s records one)", err, f.baseline)
 	}
 	if err == nil {
 		err = old.Complete()
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("--baseline: %w", err)
+		return nil, nil, err
 	}
 	if err := filter.Keep(old, f.suiteOf.filter, f.baseline); err != nil {
 		return nil, nil, atFlag(err)
@@ -157,19 +158,8 @@ func (f *checkFlags) reportAB(c call) (*check.Report, []byte, error) {
 		return nil, nil, err
 	}
 	defer watch(c.ctx, "this pass")()
-	file, err := createFile("out", f.out)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Discard()
-	if err := f.tune(c, run); err != nil {
-		return nil, nil, err
-	}
 	oldText, text, gone, err := f.interleave(c, run)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := file.put(text); err != nil {
 		return nil, nil, err
 	}
 	old, err := results.Parse(f.ab, oldText)
@@ -278,7 +268,7 @@ func (f *checkFlags) baselineGeometry(c call, old *results.Set) error {
 	}
 	config, err := old.Config()
 	if err != nil {
-		return fmt.Errorf("--baseline: %w", err)
+		return err
 	}
 	for key, flag := range map[string]string{keys.D1: "D1", keys.LL: "LL",
 		keys.TLB: "TLB"} {

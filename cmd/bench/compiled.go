@@ -131,7 +131,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 		task.Compiler = f.exec.cc.value
 	}
 	if task.Function == "" || task.Compiler == nil {
-		return fmt.Errorf("--program: %w; to compile and run it instead, want --function, or one "+
+		return fmt.Errorf("%w; to compile and run it instead, want --function, or one "+
 			"#pragma scop in a function whose definition begins a line", refused)
 	}
 	path := filepath.Join(dir, "program")
@@ -141,7 +141,7 @@ func (f *simFlags) compileProgram(c call, m machines.Machine, text []byte,
 		return stopped(c.ctx, "nothing was counted")
 	case err != nil:
 		why := strings.ReplaceAll(err.Error(), source, f.program.file)
-		return fmt.Errorf("--program: %w; it cannot be compiled and run instead: %s", refused, why)
+		return fmt.Errorf("%w; it cannot be compiled and run instead: %s", refused, why)
 	}
 	how := "its main has to call " + task.Function
 	if !driver.Main {
@@ -185,27 +185,12 @@ func (f *simFlags) runCompiled(c call, m machines.Machine, name, path string,
 		return errors.Join(fmt.Errorf("%s: no access is made in %s", name, cmp.Or(o.Function,
 			"the lines between #pragma scop and #pragma endscop")), end)
 	}
-	expected := uint64(f.passes)
-	if f.exec.path != "" {
-		expected = math.MaxUint64
-	}
-	for _, note := range outcome.Notes(o, expected) {
+	for _, note := range append(outcome.Notes(o, f.passes), count.Notes(program, o)...) {
 		c.note("%s: %s", name, note)
-	}
-	if missing := count.Uncounted(program, o.Function); missing != nil {
-		c.note("%s: arrays on the stack may be missing in the counts: %s; the compiler reports "+
-			"them where their address leaves the function: declare them static, or build with "+
-			"gcc -O0", name, some(missing, 3))
 	}
 	run := explain.RunOf(h, m.Config, nil, nil, f.passes)
 	run.Tensors, run.Code = count.Lines()
 	run.Curve = curve.Table()
-	for _, object := range run.Tensors {
-		if f.exec.path == "" && object.Function == compiled.Elsewhere {
-			c.note("%s: %d accesses are outside of all arrays: is one of -D 'NAME[EXTENT]' "+
-				"too small?", name, object.Counts.Refs())
-		}
-	}
 	if f.results != "" && end != nil {
 		c.note("--out %s is not written: the counts are not those of a whole run", f.results)
 		f.results = ""

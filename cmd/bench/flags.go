@@ -243,17 +243,9 @@ func addPages(flags *pflag.FlagSet, p *parsed[access.Pages]) {
 	p.add(flags, "pages", "pages", parse)
 }
 
-var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
-
 func (p *patternFlags) product() (sweep.Product, error) {
-	switch {
-	case !p.shape.set:
-		return sweep.Product{}, errNoShape
-	case p.op.value == access.Add && !p.with.set:
-		return sweep.Product{}, errors.New("--op add wants the shape of the second tensor (such " +
-			"as --with 1x4000)")
-	case p.op.value != access.Add && p.with.set:
-		return sweep.Product{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
+	if !p.shape.set {
+		return sweep.Product{}, errors.New("--shape is missing (such as --shape 4000x4000)")
 	}
 	spec := access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value,
 		DType: layouts.Float32, From: p.from.value, To: p.to.value}
@@ -310,15 +302,7 @@ func atFlag(err error) error {
 	return err
 }
 
-func checkBy(label string) error {
-	if label == "" {
-		return nil
-	}
-	if err := keys.CheckLabel(label); err != nil {
-		return fmt.Errorf("--by %s: %w", label, err)
-	}
-	return nil
-}
+func parseBy(label string) (string, error) { return label, keys.CheckLabel(label) }
 
 // parseTag also reads a format in capitals, such as NCHW.
 func parseTag(text string) (blocked.Tag, error) {

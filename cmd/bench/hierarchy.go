@@ -43,12 +43,12 @@ func (f *hierarchyFlags) machine(c call, g *geometryFlags) (m machines.Machine, 
 	switch {
 	case f.preset != "":
 		if m, err = machines.Preset(f.preset); err != nil {
-			return m, fmt.Errorf("--preset: %w", err)
+			return m, err
 		}
 		m.Config = cpu.From(m.Config, "preset "+f.preset)
 	case f.config != "":
 		if m, err = files().Description(f.config); err != nil {
-			return m, fmt.Errorf("--config: %w", err)
+			return m, err
 		}
 		warnOther(c, "--config", f.config)
 		m.Config = cpu.From(m.Config, "config "+f.config)

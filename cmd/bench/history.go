@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -63,9 +62,6 @@ func newHistoryAdd(dir *string) *cobra.Command {
 }
 
 func addFault(c call, file string, err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("--dir: %w", err)
-	}
 	origin, ok := errors.AsType[history.OriginError](err)
 	switch {
 	case ok && c.given(origin.Key):
@@ -78,18 +74,18 @@ func addFault(c call, file string, err error) error {
 }
 
 // entries reads a history and notes damaged entries. An empty history is an error.
-func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) {
+func entries(c call, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
 	if err != nil {
-		return nil, nil, fmt.Errorf("--%s: %w", flag, err)
+		return nil, nil, err
 	}
 	for _, d := range damaged {
 		c.note("%s", show.Printable(d.Error()))
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add "+
-			"puts one)", flag, dir)
+		return nil, nil, fmt.Errorf("%s: no entry of a history there (bench history add puts "+
+			"one)", dir)
 	}
 	return store, list, nil
 }
@@ -105,7 +101,7 @@ func newHistoryVerb(dir *string, use, short string, args cobra.PositionalArgs,
 	of func(list []history.Entry, args []string) (shown, error)) *cobra.Command {
 	format := oneOf("format", "text", "json")
 	cmd := verb(use, short, args, func(c call, args []string) error {
-		_, list, err := entries(c, "dir", *dir)
+		_, list, err := entries(c, *dir)
 		if err != nil {
 			return err
 		}
@@ -116,7 +112,7 @@ func newHistoryVerb(dir *string, use, short string, args cobra.PositionalArgs,
 		case format.value == "json":
 			return cmp.Or(writeJSON(c.out, s.json), err)
 		}
-		return cmp.Or(writeTables(c.out, s.write), err)
+		return cmp.Or(c.tables(s.write), err)
 	})
 	cmd.Flags().Var(&format, "format", "")
 	return cmd
@@ -147,16 +143,16 @@ func newHistoryShow(dir *string) *cobra.Command {
 func newHistoryTrend(dir *string) *cobra.Command {
 	var alpha float64
 	var worse bool
-	var by string
+	var by parsed[string]
 	threshold := parsed[float64]{value: history.DefaultThreshold, text: "1%"}
 	cmd := newHistoryVerb(dir, "trend", "Find the commits since which something changed", noArgs,
 		func(list []history.Entry, _ []string) (s shown, err error) {
-			if err := cmp.Or(checkAlpha(alpha), checkBy(by)); err != nil {
+			if err := checkAlpha(alpha); err != nil {
 				return s, err
 			}
 			trend := history.TrendOf(list, alpha, threshold.value, worse)
-			if by != "" {
-				trend, err = history.TrendBy(list, by, alpha, threshold.value, worse)
+			if by.set {
+				trend, err = history.TrendBy(list, by.value, alpha, threshold.value, worse)
 			}
 			if err != nil {
 				return s, fmt.Errorf("--by: %w", err)
@@ -168,7 +164,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		})
 	cmd.Flags().Float64Var(&alpha, "alpha", 0.01, "")
 	threshold.add(cmd.Flags(), "threshold", "share", parseShare)
-	cmd.Flags().StringVar(&by, "by", "", "")
+	by.add(cmd.Flags(), "by", "label", parseBy)
 	cmd.Flags().BoolVar(&worse, "worse", false, "")
 	return cmd
 }
@@ -178,7 +174,7 @@ func newHistoryExport(dir *string) *cobra.Command {
 	var commit, out string
 	cmd := verb("export", "Write entries as benchmark text, CSV or JSON lines", noArgs,
 		func(c call, _ []string) error {
-			store, list, err := entries(c, "dir", *dir)
+			store, list, err := entries(c, *dir)
 			if err != nil {
 				return err
 			}

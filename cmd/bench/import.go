@@ -14,7 +14,9 @@ import (
 	"github.com/stridebench/stridebench/access/bill"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/access/session/node"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
 )
 
@@ -51,7 +53,7 @@ func (f *importFlags) check(c call) error {
 	}
 	if f.dir != "" {
 		if err := reports.CheckBillFolder(f.dir); err != nil {
-			return fmt.Errorf("--out: %w", err)
+			return err
 		}
 	}
 	return cmp.Or(exclude(c, "step", "suite out threads"), needs(c, "suite", "budget"),
@@ -70,7 +72,7 @@ func (f *importFlags) run(c call, names []string) error {
 	if err != nil {
 		return err
 	}
-	c.meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
+	c.meter.Phase("reading "+strings.Join(names, ", "), progress.SizeOf(names...))
 	profile, err := operators.ReadFiles(c.ctx, c.in, c.meter.Step, names...)
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 		if err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
-		if err := writeFile("suite", f.suite, text); err != nil {
+		if err := outfile.WriteFile(f.suite, text); err != nil {
 			return err
 		}
 		c.note("bench run --suite %s times the most expensive operators", f.suite)
@@ -122,7 +124,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 	}
 	written, err := page.Write(f.dir)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return err
 	}
 	c.note("the page: %s", written)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/blocked"
 	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results/outfile"
 )
 
 func newLayout() *cobra.Command {
@@ -24,11 +25,6 @@ func newLayout() *cobra.Command {
 		"Explain where the elements of a view lie, and whether it is contiguous",
 		takes(0, 1, "one expression in quotes, such as 'torch.zeros(3, 4).t()'"),
 		func(c call, args []string) error {
-			if out != "" {
-				if err := reports.CheckPicture(out); err != nil {
-					return fmt.Errorf("--out %w", err)
-				}
-			}
 			p := layouts.Picture{Columns: columns(c.out)}
 			if len(args) > 0 {
 				if err := alone(c, args[0]); err != nil {
@@ -67,8 +63,8 @@ func newLayout() *cobra.Command {
 
 const maxViews = 2
 
-// draw writes a chart to the picture that a flag names.
-func draw(flag, file string, chart reports.Chart, err error) error {
+// draw writes a chart to a picture.
+func draw(file string, chart reports.Chart, err error) error {
 	var picture []byte
 	if err == nil {
 		picture, err = chart.Picture(file)
@@ -76,19 +72,15 @@ func draw(flag, file string, chart reports.Chart, err error) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(flag, file, picture)
+	return outfile.WriteFile(file, picture)
 }
 
 // alone refuses flags of another tensor than the expression's.
 func alone(c call, expression string) error {
 	for flag := range strings.FieldsSeq(tensorNames + "format sparse block") {
-		if flag == "shape" && c.given(flag) {
-			return fmt.Errorf("--shape and %q are two tensors: give the view as --view %[1]q",
-				expression)
-		}
 		if c.given(flag) {
-			return fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
-				flag, expression)
+			return fmt.Errorf("--%s is of another tensor than %q: leave one out, or give the view "+
+				"as --view", flag, expression)
 		}
 	}
 	return nil
@@ -115,9 +107,11 @@ func picture(c call, p interface {
 		return fmt.Errorf("--%w", err)
 	}
 	if file == "" {
-		_, err = io.WriteString(c.out, sentences(c.out, words)+drawing)
+		if err = c.print(words); err == nil {
+			_, err = io.WriteString(c.out, drawing)
+		}
 		return err
 	}
 	chart, err := reports.DrawLayout(d)
-	return draw("out", file, chart, err)
+	return draw(file, chart, err)
 }

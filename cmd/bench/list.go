@@ -63,7 +63,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []string, error) {
 		w, err = workload.Parse(f.file, text)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("--suite: %w", err)
+		return nil, nil, err
 	}
 	f.workload = &w
 	return f.filtered(w.Comparisons, nil)
@@ -74,6 +74,15 @@ func (f *suiteFlags) fileFlag() []string {
 		return nil
 	}
 	return []string{"--suite", f.file}
+}
+
+// flags returns the flags as they were given, for another program.
+func (f *suiteFlags) flags() []string {
+	flags := append([]string{"--filter", f.filter}, f.fileFlag()...)
+	if f.quick {
+		flags = append(flags, "--quick")
+	}
+	return flags
 }
 
 func (f *suiteFlags) filtered(suite []access.Comparison,

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 
@@ -48,7 +47,7 @@ func (f *lookFlags) check(c call, orders []string) error {
 		return positive("steps", f.steps)
 	case f.file != "" && f.file != inText:
 		if err := reports.CheckPicture(f.file); err != nil {
-			return fmt.Errorf("--map %w", err)
+			return err
 		}
 	}
 	return cmp.Or(exclude(c, "map", others+" steps"), exclude(c, "steps", others))
@@ -82,12 +81,11 @@ func (f *simFlags) lookAtPattern(c call, config simcache.Config, spec access.Spe
 	return f.look.at(c, config, f.passes, title, walks...)
 }
 
-// mostLooked is the most references to look up one by one, in some seconds.
-const mostLooked = 3e8
-
 func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	walks ...walked) error {
-	fmt.Fprint(c.out, sentences(c.out, explain.Heading(config, false)))
+	if err := c.print(explain.Heading(config, false)); err != nil {
+		return err
+	}
 	if f.steps > 0 {
 		return missmap.WriteSteps(c.out, config, walks[0].program, walks[0].arrays, f.steps)
 	}
@@ -97,15 +95,6 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	}
 	var maps []missmap.Map
 	for _, w := range walks {
-		n, err := w.program.Count()
-		if err != nil {
-			return err
-		}
-		if n > math.MaxInt/passes || float64(n*passes)*float64(len(walks)) > mostLooked {
-			return fmt.Errorf("--map: %d references in each of %d passes, and each is looked up: "+
-				"want at most %.0f together, a smaller shape", n, passes,
-				mostLooked/float64(len(walks)))
-		}
 		m, err := missmap.Of(config, passes, w.program, w.arrays, most)
 		if err != nil {
 			return fmt.Errorf("--map: %w", err)
@@ -115,12 +104,10 @@ func (f *lookFlags) at(c call, config simcache.Config, passes int, title string,
 	}
 	if f.file != inText {
 		chart, err := reports.DrawMaps(title+": where it misses", maps)
-		if err := draw("map", f.file, chart, err); err != nil {
+		if err := draw(f.file, chart, err); err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(c.out, sentences(c.out,
-			strings.ReplaceAll(chart.Sentence, ". ", ".\n")+"\n"))
-		return err
+		return c.print(strings.ReplaceAll(chart.Sentence, ". ", ".\n") + "\n")
 	}
 	for i, m := range maps {
 		if i > 0 {

@@ -38,7 +38,7 @@ func newMachine() *cobra.Command {
 			case f.preset != "":
 				text, err := machines.File(f.preset)
 				if err != nil {
-					return fmt.Errorf("--preset: %w", err)
+					return err
 				}
 				_, err = c.out.Write(text)
 				return err
@@ -71,7 +71,7 @@ func (f *machineFlags) write(c call, m machineJSON, tables func(io.Writer) error
 	if f.asJSON {
 		return writeJSON(c.out, m)
 	}
-	return writeTables(c.out, func(w io.Writer) error {
+	return c.tables(func(w io.Writer) error {
 		if len(m.Machine) > 0 {
 			if err := node.WriteFacts(w, m.Machine); err != nil {
 				return err
@@ -89,29 +89,28 @@ func (f *machineFlags) write(c call, m machineJSON, tables func(io.Writer) error
 func (f *machineFlags) writeDescribed(c call) error {
 	described, err := files().Description(f.caches)
 	if err != nil {
-		return fmt.Errorf("--caches: %w", err)
+		return err
 	}
 	described.Config = cpu.From(described.Config, f.caches)
-	shown := machineJSON{Machine: []node.Fact{},
-		Simulated: explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{}))}
+	var facts []node.Fact
 	add := func(name, value string) {
-		if value != "" {
-			shown.Machine = append(shown.Machine, node.Fact{Name: name, Value: value,
-				Source: f.caches})
-		}
+		facts = append(facts, node.Fact{Name: name, Value: value, Source: f.caches})
 	}
 	add("name", described.Name)
 	add("description", described.Description)
 	for _, source := range described.Sources {
 		add("source", source)
 	}
+	shown := machineJSON{
+		Simulated: explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{}))}
 	m, err := files().Machine(f.caches)
 	if err == nil {
 		add("cpu", m.CPU)
 		shown.Measured = probe.ReportOf(m, f.caches, m.Warnings(nil, f.caches))
 	} else if !errors.Is(err, probe.ErrNotMeasured) {
-		return fmt.Errorf("--caches: %w", err)
+		return err
 	}
+	shown.Machine = node.Known(facts)
 	return f.write(c, shown, described.WriteTables)
 }
 
@@ -126,11 +125,11 @@ func (f *machineFlags) run(c call) error {
 		return err
 	}
 	if f.measuring.on && !f.asJSON {
-		return writeTables(c.out, measured.Write)
+		return c.tables(measured.Write)
 	}
 	config := f.geometry.config(caches)
 	list, tlb := cpu.JSON(caches)
-	shown := machineJSON{append([]node.Fact{}, node.ThisMachine().Facts()...), list, tlb,
+	shown := machineJSON{node.ThisMachine().Facts(), list, tlb,
 		append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured}
 	return f.write(c, shown, func(w io.Writer) error {
 		err := errors.Join(cpu.WriteTables(w, caches, config), cpu.WriteNodes(w, shown.Nodes))

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
@@ -43,7 +46,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &output{w: stdout, terminal: progress.Terminal(stdout)}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := out.close(root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	err = out.close(err)
 	progress.Clear()
 	switch {
 	case err == nil:
@@ -51,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case out.unread(err):
 		return exitPipe
 	}
-	fmt.Fprintf(stderr, "bench: %s\n", said(err))
+	fmt.Fprintf(stderr, "bench: %s\n", said(cmd.Flags(), err))
 	if s, ok := errors.AsType[stopSignal](err); ok {
 		return s.exitCode()
 	}
@@ -61,17 +65,36 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// said returns err as one line without control characters, as in the name of a file. It repeats no
-// joined error: a full disk fails every write.
-func said(err error) string {
+// said returns err as one line without control characters, as in the name of a file. It names the
+// flag of a file or folder at fault, and repeats no joined error: a full disk fails every write.
+func said(flags *pflag.FlagSet, err error) string {
+	text := err.Error()
+	fault, failed := errors.AsType[*fs.PathError](err)
+	flags.Visit(func(f *pflag.Flag) {
+		name, value := "--"+f.Name, f.Value.String()
+		what, _ := pflag.UnquoteUsage(f)
+		switch {
+		case what != "file" && what != "folder" || strings.Contains(text, name):
+		case failed && begins(filepath.Clean(fault.Path), filepath.Clean(value)):
+			text = strings.ReplaceAll(text, fault.Error(), name+": "+fault.Error())
+		case begins(text, value):
+			text = name + ": " + text
+		}
+	})
 	var all []string
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(text) {
 		line = show.Printable(strings.Join(strings.Fields(line), " "))
 		if line != "" && !slices.Contains(all, line) {
 			all = append(all, line)
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// begins reports whether a text begins with a path, perhaps of a folder.
+func begins(text, path string) bool {
+	rest, is := strings.CutPrefix(text, path)
+	return is && (rest == "" || strings.Contains("/: ", rest[:1]))
 }
 
 func commandLine() string {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
+
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/session/progress"
@@ -186,11 +188,11 @@ func condition(text string) (bool, error) {
 // TestSaid: what several errors have in common is told once.
 func TestSaid(t *testing.T) {
 	full, other := errors.New("write x: no space left"), errors.New("close x:  no space left")
-	if got := said(errors.Join(full, errors.Join(full, other),
+	if got := said(new(pflag.FlagSet), errors.Join(full, errors.Join(full, other),
 		full)); got != "write x: no space left; close x: no space left" {
 		t.Errorf("%q", got)
 	}
-	if got := said(errors.New("open a\x1b[2J.mtx: é")); got != "open a\uFFFD[2J.mtx: é" {
+	if got := said(new(pflag.FlagSet), errors.New("open a\x1b[2J.mtx: é")); got != "open a\uFFFD[2J.mtx: é" {
 		t.Errorf("%q", got)
 	}
 }

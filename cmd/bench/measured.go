@@ -18,6 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/node"
 	"github.com/stridebench/stridebench/access/tune"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -49,15 +50,14 @@ func readOnce(path string) (text []byte, err error) {
 	return text, err
 }
 
-// beside returns a file in the folder of the saved machine, for what is kept; "" means nowhere.
-func beside(name string) string {
+// kernelsFile returns the file beside the saved machine that keeps how kernels are tuned; "" means
+// nowhere.
+func kernelsFile() string {
 	if f := files(); f.Err == nil {
-		return filepath.Join(filepath.Dir(f.Saved), name)
+		return filepath.Join(filepath.Dir(f.Saved), "kernels.yaml")
 	}
 	return ""
 }
-
-func kernelsFile() string { return beside("kernels.yaml") }
 
 func (f *runFlags) tune(c call, s *session.Session) error {
 	f.tuner.File = kernelsFile()
@@ -115,7 +115,7 @@ func (f *modelFlags) model(c call) (m cost.Model, err error) {
 	} else {
 		of, err := machines.Preset(f.preset)
 		if err != nil {
-			return m, fmt.Errorf("--preset: %w", err)
+			return m, err
 		}
 		m.Times, m.Caches = cost.Generic(fmt.Sprintf(
 			"preset %s has no measured times; kernels are this CPU's", f.preset)), of.Config
@@ -146,12 +146,8 @@ func costModel(c call, file string, geometry *geometryFlags, tlb []simcache.TLB,
 		geometry.noteApart(c, pinned...)
 	}
 	this := host(pinned...)
-	m, err := cost.ModelOf(files(), file, this,
+	return cost.ModelOf(files(), file, this,
 		cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
-	if err != nil && file != "" {
-		err = fmt.Errorf("--caches: %w", err)
-	}
-	return m, err
 }
 
 type measureFlags struct {
@@ -207,10 +203,8 @@ func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error)
 		return nil, err
 	}
 	warnings := m.Warnings(caches, cmp.Or(f.out, probe.SavedName))
-	if a, known := before.Until(node.Now()); known && a.Others > node.MinOthers {
-		warnings = append(warnings, fmt.Sprintf(
-			"Other programs kept %.1f of %s busy: measure again when the machine is quiet.",
-			a.Others, counted(a.CPUs, "CPU")))
+	if a, _ := before.Until(node.Now()); a.Busy() != "" {
+		warnings = append(warnings, a.Busy()+": measure again when the machine is quiet.")
 	}
 	return probe.ReportOf(m, file, warnings), nil
 }
@@ -218,10 +212,13 @@ func (f *measureFlags) result(c call, caches []cpu.Cache) (*probe.Report, error)
 func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, file string,
 	err error) {
 	file = cmp.Or(f.out, files().Saved)
-	if err := cmp.Or(files().Err, strict.Regular(file)); err != nil && f.out == "" {
-		return m, "", fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
+	var saved *outfile.File
+	if err = cmp.Or(files().Err, strict.Regular(file)); err == nil || f.out != "" {
+		saved, err = createFile(file) // fails before the measuring
 	}
-	saved, err := createFile("out", file) // fails before the measuring
+	if err != nil && f.out == "" {
+		err = fmt.Errorf("where the machine is saved: %w (name a file with --out)", err)
+	}
 	if err != nil {
 		return m, "", err
 	}
@@ -232,7 +229,7 @@ func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, fil
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget,
 		Workers: cpu.Workers(), Loaded: f.loaded}
 	c.meter.Timed("measuring this machine", 100)
-	o.Progress = c.shares(100)
+	o.Progress = c.meter.Shares(100)
 	m, err = probe.Measure(c.ctx, o)
 	if errors.Is(err, context.Canceled) {
 		return m, "", stopped(c.ctx, "nothing is saved")
@@ -244,10 +241,7 @@ func (f *measureFlags) measure(c call, caches []cpu.Cache) (m probe.Machine, fil
 	if err != nil {
 		return m, "", err
 	}
-	if _, err := saved.Write(text); err != nil {
-		return m, "", err
-	}
-	return m, file, errors.Join(saved.Commit(), f.writeLoads(m))
+	return m, file, errors.Join(saved.Put(text), f.writeLoads(m))
 }
 
 func (f *measureFlags) writeLoads(m probe.Machine) error {
@@ -258,5 +252,5 @@ func (f *measureFlags) writeLoads(m probe.Machine) error {
 	if err := session.WriteLoads(&text, m, thisProgram()); err != nil {
 		return err
 	}
-	return writeFile("results", f.results, text.Bytes())
+	return outfile.WriteFile(f.results, text.Bytes())
 }

@@ -6,11 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results/merge"
 )
 
 func newMerge() *cobra.Command {
-	var out, by string
+	var out string
+	var by parsed[string]
 	var partial bool
 	cmd := verb("merge {DIR | FILE}... -o OUT",
 		"Make one file of the shards of a run, or of the runs of many machines", someFiles,
@@ -18,14 +20,11 @@ func newMerge() *cobra.Command {
 			if out == "" {
 				return errors.New("--out is missing: the file to make (such as -o out/run.txt)")
 			}
-			if err := checkBy(by); err != nil {
-				return err
-			}
 			paths, err := merge.Find(paths, out)
 			if err != nil {
 				return err
 			}
-			plan, err := merge.Read(paths, c.in, by,
+			plan, err := merge.Read(paths, c.in, by.value,
 				c.meter.Begin("reading "+counted(len(paths), "file"), len(paths)))
 			if err != nil {
 				return err
@@ -37,14 +36,14 @@ func newMerge() *cobra.Command {
 				return fmt.Errorf("%w: %s, and nothing is written (--partial writes the rest)",
 					errCheck, counted(len(plan.Faults), "fault"))
 			}
-			file, err := createFile("out", out)
+			file, err := createFile(out)
 			if err != nil {
 				return err
 			}
 			defer file.Discard()
 			// The output has about the length of the input.
 			err = plan.Write(c.meter.Writing("writing "+counted(plan.Results, "result"),
-				sizeOf(paths), file))
+				progress.SizeOf(paths...), file))
 			if err == nil {
 				err = file.Commit()
 			}
@@ -56,7 +55,7 @@ func newMerge() *cobra.Command {
 			return err
 		})
 	cmd.Flags().StringVarP(&out, "out", "o", "", "")
-	cmd.Flags().StringVar(&by, "by", "", "")
+	by.add(cmd.Flags(), "by", "label", parseBy)
 	cmd.Flags().BoolVar(&partial, "partial", false, "")
 	return cmd
 }

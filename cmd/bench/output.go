@@ -66,16 +66,12 @@ func writeJSON(w io.Writer, value any) error {
 	return err
 }
 
-// openInput opens a flag's file, or stdin for "-".
-func openInput(c call, flag, path string) (io.ReadCloser, error) {
+// open opens a file, or stdin for "-".
+func (c call) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(c.in), nil
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, err)
-	}
-	return file, nil
+	return os.Open(path)
 }
 
 // textOf reads results from a file, or from stdin for "-".
@@ -86,58 +82,15 @@ func (c call) textOf(path string) ([]byte, error) {
 	return infile.Text(path)
 }
 
-// A flagFile is an output file whose errors name its flag.
-type flagFile struct {
-	*outfile.File
-	flag string
-}
-
 // createFile creates a flag's file. Without a path it keeps nothing.
-func createFile(flag, path string) (*flagFile, error) {
-	f := &flagFile{flag: flag}
-	var err error
-	f.File, err = outfile.Create(cmp.Or(path, os.DevNull))
-	return f, f.fault(err)
-}
-
-// Write implements io.Writer.
-func (f *flagFile) Write(text []byte) (n int, err error) {
-	n, err = f.File.Write(text)
-	return n, f.fault(err)
-}
-
-// Commit puts the file in its place.
-func (f *flagFile) Commit() error { return f.fault(f.File.Commit()) }
-
-func (f *flagFile) fault(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("--%s: %w", f.flag, err)
-}
-
-// put writes the whole file and puts it in its place.
-func (f *flagFile) put(text []byte) error {
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
-// writeFile writes a flag's file whole or not at all.
-func writeFile(flag, path string, text []byte) error {
-	file, err := createFile(flag, path)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	return file.put(text)
+func createFile(path string) (*outfile.File, error) {
+	return outfile.Create(cmp.Or(path, os.DevNull))
 }
 
 // writeOut writes to the file of --out, or to stdout, unless err is set.
 func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	if err == nil && path != "" {
-		return writeFile("out", path, text)
+		return outfile.WriteFile(path, text)
 	}
 	if err == nil {
 		_, err = stdout.Write(text)
@@ -145,38 +98,7 @@ func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	return err
 }
 
-// sizeOf returns the total size in bytes, or 0 if a path is not a regular file.
-func sizeOf(paths []string) int {
-	size := 0
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			return 0
-		}
-		size += int(info.Size())
-	}
-	return size
-}
-
 func counted(n int, what string) string { return show.Counted(n, what) }
-
-// shares returns a function that shows which share of a phase of this many steps is done.
-func (c call) shares(steps int) func(share float64) {
-	done := 0
-	return func(share float64) {
-		next := int(share * float64(steps))
-		c.meter.Step(next - done)
-		done = next
-	}
-}
-
-// some joins words, at most this many.
-func some(words []string, most int) string {
-	if left := len(words) - most; left > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), left)
-	}
-	return strings.Join(words, ", ")
-}
 
 // columns returns a terminal's width, at least 20, or 0 for other outputs.
 func columns(stdout io.Writer) int {
@@ -186,21 +108,15 @@ func columns(stdout io.Writer) int {
 	return max(progress.Width(stdout), 20)
 }
 
-func writeTables(stdout io.Writer, write func(io.Writer) error) error {
+// print prints lines, folded for a terminal.
+func (c call) print(text string) error { return explain.WriteTables(c.out, text, columns(c.out)) }
+
+func (c call) tables(write func(io.Writer) error) error {
 	var text strings.Builder
 	if err := write(&text); err != nil {
 		return err
 	}
-	return explain.WriteTables(stdout, text.String(), columns(stdout))
-}
-
-// sentences folds lines for a terminal.
-func sentences(stdout io.Writer, text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), columns(stdout)) + "\n")
-	}
-	return b.String()
+	return c.print(text.String())
 }
 
 // mute ignores errors: an error of stdout must not end a run that also writes a file.

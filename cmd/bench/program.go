@@ -33,16 +33,12 @@ func (p *programFlags) add(flags *pflag.FlagSet) {
 const mostProgram = 1 << 20
 
 func (p *programFlags) load(c call) ([]byte, error) {
-	input, err := openInput(c, "program", p.file)
+	input, err := c.open(p.file)
 	if err != nil {
 		return nil, err
 	}
 	defer input.Close()
-	text, err := io.ReadAll(io.LimitReader(input, mostProgram))
-	if err != nil {
-		return nil, fmt.Errorf("--program: %w", err)
-	}
-	return text, nil
+	return io.ReadAll(io.LimitReader(input, mostProgram))
 }
 
 func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csource.File, error) {
@@ -52,14 +48,11 @@ func (p *programFlags) read(c call, text []byte, config simcache.Config) (*csour
 	p.Origin = config.Aligned(access.Origin, p.Align)
 	for _, define := range p.Defines {
 		if strings.Contains(define, "][") {
-			return nil, fmt.Errorf("--program: %w", &csource.Error{Pos: csource.Pos{File: p.file},
-				Why: "-D '" + define + "' is of a pointer to pointers"})
+			return nil, &csource.Error{Pos: csource.Pos{File: p.file},
+				Why: "-D '" + define + "' is of a pointer to pointers"}
 		}
 	}
 	read, err := csource.Read(p.file, text, p.Options)
-	if _, ofFile := errors.AsType[*csource.Error](err); ofFile {
-		return nil, fmt.Errorf("--program: %w", err)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +103,12 @@ func (f *simFlags) simulateProgram(c call, m machines.Machine) error {
 	}
 	const steps = 10_000
 	c.meter.Phase("simulating "+f.program.file, steps)
-	h.Progress(c.shares(steps)) // the time of summaries is not known beforehand
+	h.Progress(c.meter.Shares(steps)) // the time of summaries is not known beforehand
 	counts, err := h.RunProgram(f.passes, file.Program)
 	if err != nil {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
 	}
-	if h.Counts() == (simcache.Counts{}) {
-		c.note("%s: %s makes no access to an array", f.program.file, file.Function)
-	}
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
-	f.improve(c, &run)
 	return f.show(c, run, m.Name)
 }

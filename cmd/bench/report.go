@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,12 +15,14 @@ import (
 	"github.com/stridebench/stridebench/results/fleet"
 	"github.com/stridebench/stridebench/results/merge"
 	"github.com/stridebench/stridebench/results/noise"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/results/show"
 )
 
 type reportFlags struct {
-	dir, history, by string
-	theme            parsed[reports.Theme]
+	dir, history string
+	by           parsed[string]
+	theme        parsed[reports.Theme]
 }
 
 func newReport() *cobra.Command {
@@ -30,13 +31,13 @@ func newReport() *cobra.Command {
 		f.run)
 	cmd.Flags().StringVarP(&f.dir, "out", "o", filepath.Join("out", "report"), "")
 	cmd.Flags().Var(&f.theme, "theme", "")
-	cmd.Flags().StringVar(&f.by, "by", "", "")
+	f.by.add(cmd.Flags(), "by", "label", parseBy)
 	cmd.Flags().StringVar(&f.history, "history", "", "")
 	return cmd
 }
 
 func (f *reportFlags) run(c call, paths []string) error {
-	if err := cmp.Or(checkBy(f.by), exclude(c, "by", "history")); err != nil {
+	if err := exclude(c, "by", "history"); err != nil {
 		return err
 	}
 	dir := f.dir
@@ -50,8 +51,8 @@ func (f *reportFlags) run(c call, paths []string) error {
 	if f.theme.set {
 		options.Theme = f.theme.value // otherwise the page follows the reader's system
 	}
-	if f.by != "" {
-		return reportFleet(c, paths, f.by, dir, options)
+	if f.by.set {
+		return reportFleet(c, paths, f.by.value, dir, options)
 	}
 	if err := eachOnce(paths); err != nil {
 		return err
@@ -67,7 +68,7 @@ func (f *reportFlags) run(c call, paths []string) error {
 		c.note("%v", err)
 	}
 	if f.history != "" {
-		if _, options.History, err = entries(c, "history", f.history); err != nil {
+		if _, options.History, err = entries(c, f.history); err != nil {
 			return err
 		}
 	}
@@ -81,13 +82,15 @@ func (f *reportFlags) run(c call, paths []string) error {
 	}
 	written, err := report.Write(dir)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return err
 	}
 	var said strings.Builder
 	report.WriteFindings(&said)
-	fmt.Fprint(c.out, sentences(c.out, said.String()))
-	fmt.Fprintf(c.out, "page: %s (with %s as PNG and SVG, and summary.md)\n",
+	fmt.Fprintf(&said, "page: %s (with %s as PNG and SVG, and summary.md)\n",
 		written[len(written)-1], counted(len(report.Charts), "chart"))
+	if err := c.print(said.String()); err != nil {
+		return err
+	}
 	if note := noise.Scattered(report.Rows); note != "" {
 		c.note("%s", note)
 	}
@@ -108,42 +111,34 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		return err
 	}
 	if matrix.Copies != nil {
-		c.note("ignored, as other files have all their results: %s", some(matrix.Copies, 4))
+		c.note("ignored, as other files have all their results: %s",
+			strings.Join(matrix.Copies, ", "))
 	}
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return err
 	}
 	said := show.Printable(page.Sentence) + "\n"
 	for _, f := range page.Findings {
 		said += show.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)) + "\n"
 	}
-	fmt.Fprint(c.out, sentences(c.out, said))
-	for _, path := range written {
-		fmt.Fprintln(c.out, path)
-	}
-	return nil
+	return c.print(said + strings.Join(written, "\n") + "\n")
 }
 
 // eachOnce refuses folders, and files whose samples would count twice.
 func eachOnce(paths []string) error {
-	var known []os.FileInfo
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err == nil && info.IsDir() {
+	for i, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("%s is a folder: want files of results (a folder goes with report "+
 				"--by LABEL, such as host)", path)
 		}
-		if err != nil || !info.Mode().IsRegular() {
-			continue // reading it reports the error; - or a pipe is read once
+		for _, other := range paths[:i] {
+			if !outfile.Distinct(path, other) {
+				return fmt.Errorf("%s is given twice: its samples would count as twice as many",
+					path)
+			}
 		}
-		if slices.ContainsFunc(known, func(other os.FileInfo) bool {
-			return os.SameFile(other, info)
-		}) {
-			return fmt.Errorf("%s is given twice: its samples would count as twice as many", path)
-		}
-		known = append(known, info)
 	}
 	return nil
 }

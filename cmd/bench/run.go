@@ -187,7 +187,7 @@ func (f *runFlags) fault(err error) error {
 	b, ok := errors.AsType[*session.BenchmarkError](err)
 	switch {
 	case ok && f.suiteOf.workload != nil:
-		return fmt.Errorf("--suite: %w", f.suiteOf.workload.Errorf(b.Name, "%w", b))
+		return f.suiteOf.workload.Errorf(b.Name, "%w", b)
 	case ok && f.pattern.shape.set:
 		return atFlag(b.Err)
 	}
@@ -199,7 +199,7 @@ func (f *runFlags) fault(err error) error {
 // nothing finished.
 func (f *runFlags) measure(c call, s *session.Session, to io.Writer) (records int, kept string,
 	warnings []string, fault, err error) {
-	file, err := createFile("out", f.out) // a failure costs no measuring
+	file, err := createFile(f.out) // a failure costs no measuring
 	if err != nil {
 		return 0, "", nil, nil, err
 	}
@@ -302,17 +302,10 @@ func parseShard(text string) (node.Shard, error) {
 }
 
 func (f *runFlags) share(p session.Plan) (session.Plan, error) {
-	seen := map[string]bool{}
-	for _, text := range f.labels {
-		key, value, err := keys.ParseLabel(text)
-		if err == nil && seen[key] {
-			err = errors.New("the key is given twice")
-		}
-		if err != nil {
-			return p, fmt.Errorf("--label %s: %w", text, err)
-		}
-		seen[key] = true
+	if err := keys.Labels(f.labels, func(key, value string) {
 		p.Labels = append(p.Labels, results.Pair{Key: key, Value: value})
+	}); err != nil {
+		return p, fmt.Errorf("--label %w", err)
 	}
 	if !f.shard.set {
 		return p, nil

@@ -49,13 +49,8 @@ func (c call) orStopped(err error, so string) error {
 
 type watched struct{}
 
-// A watching is how a verb reacts to signals.
-type watching struct {
-	// finished before the verb looks at the context; nil while it does not watch
-	until atomic.Pointer[string]
-	// the consequence if a signal ends it at once; nil if nothing is kept
-	keeps atomic.Pointer[string]
-}
+// A watching is what a verb finishes before it looks at the context, nil while it does not watch.
+type watching = atomic.Pointer[string]
 
 // watch declares that a verb finishes something, such as "this pass", and ends once ctx is done.
 // The first signal then only cancels ctx, until stop.
@@ -64,15 +59,8 @@ func watch(ctx context.Context, until string) (stop func()) {
 	if !ok {
 		return func() {} // no signal ends this context
 	}
-	verb.until.Store(&until)
-	return func() { verb.until.Store(nil) }
-}
-
-// keeping sets the consequence if a signal ends the verb at once.
-func keeping(ctx context.Context, so string) {
-	if verb, ok := ctx.Value(watched{}).(*watching); ok {
-		verb.keeps.Store(&so)
-	}
+	verb.Store(&until)
+	return func() { verb.Store(nil) }
 }
 
 // catchSignals returns the context of the program. While a verb watches, the first signal, such as
@@ -97,10 +85,10 @@ func catchSignals() context.Context {
 		var first time.Time
 		for s := range signals {
 			stop := stopSignal{s.(syscall.Signal)}
-			if first.IsZero() && verb.until.Load() != nil {
+			if first.IsZero() && verb.Load() != nil {
 				first = time.Now()
 				cancel(stop)
-				time.AfterFunc(endsSoon, func() { verb.stopping(stop) })
+				time.AfterFunc(endsSoon, func() { stopping(verb, stop) })
 				continue
 			}
 			if time.Since(first) < together {
@@ -108,14 +96,12 @@ func catchSignals() context.Context {
 			}
 			outfile.DiscardAll()
 			leftovers.Range(func(dir, _ any) bool { return os.RemoveAll(dir.(string)) == nil })
-			what, so := progress.Clear(), "nothing is kept"
+			what := progress.Clear()
 			if what != "" {
 				what = " while " + what
 			}
-			if keeps := verb.keeps.Load(); keeps != nil {
-				so = *keeps
-			}
-			fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, so)
+			fmt.Fprintf(os.Stderr, "bench: interrupted%s, and what was not finished is lost\n",
+				what)
 			end(stop)
 		}
 	}()
@@ -131,8 +117,8 @@ const together = 300 * time.Millisecond
 const endsSoon = 100 * time.Millisecond
 
 // stopping says that a signal was heard, if the verb still runs.
-func (w *watching) stopping(s stopSignal) {
-	until, again := w.until.Load(), "Ctrl-C again"
+func stopping(verb *watching, s stopSignal) {
+	until, again := verb.Load(), "Ctrl-C again"
 	if until == nil {
 		return
 	}

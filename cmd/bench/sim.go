@@ -22,6 +22,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/outfile"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -122,14 +123,14 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	if c.given("width") && f.width <= 0 {
-		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
-	}
 	if spec.Op == access.Chase {
 		return errors.New("--op chase is not a nest of loops: bench run simulates it and times it")
 	}
-	spec.Width = f.width
-	if err := f.share(c, &spec); err != nil {
+	if spec.Width = f.width; f.threads > 1 {
+		spec.Threads, spec.Grain = f.threads, f.grain
+		err = exclude(c, "threads", "cores curve observe explain writebacks tlb")
+	}
+	if err != nil {
 		return err
 	}
 	p, err := spec.Pattern()
@@ -168,24 +169,10 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(spec.Shape, 0) {
-		c.note("--shape %s has no elements, so nothing is accessed", f.pattern.shape.text)
-	}
 	run := explain.RunOf(h, m.Config, explain.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
 	run.Arrays, run.Align = p.Arrays(false)
-	f.improve(c, &run)
 	return f.show(c, run, m.Name)
-}
-
-// mostTried is the most references of all tried changes, which take about 5 s.
-const mostTried = 3e8
-
-func (f *simFlags) improve(c call, run *explain.Run) {
-	if f.hierarchy.explain {
-		c.meter.Phase("trying what would help", 0)
-		run.Improve(mostTried)
-	}
 }
 
 // start returns what simulates, and a curve or nil. The curve's lines have D1's size.
@@ -214,11 +201,8 @@ func (f *simFlags) announce(c call, what string, effort simcache.Effort) error {
 
 // replay counts a trace as Cachegrind counts its program, or the accesses of a matrix product.
 func (f *simFlags) replay(c call, m machines.Machine) error {
-	which, name := "trace", f.trace
-	if f.matrix != "" {
-		which, name = "matrix", f.matrix
-	}
-	input, err := openInput(c, which, name)
+	name := cmp.Or(f.matrix, f.trace)
+	input, err := c.open(name)
 	if err != nil {
 		return err
 	}
@@ -228,7 +212,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	if f.matrix != "" {
 		p, err := mtx.ReadProduct(reader, name, f.pattern.dtype.or(layouts.Float32))
 		if err != nil {
-			return fmt.Errorf("--%s: %w", which, err)
+			return err
 		}
 		effort := p.Effort(f.passes, m.Config.Observe != "")
 		if err := cmp.Or(effort.Check(), f.announce(c, name, effort)); err != nil {
@@ -244,7 +228,7 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	}
 	counts, err := trace.Feed(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", which, err)
+		return err
 	}
 	var lines []explain.Line
 	for i, r := range regions {
@@ -252,29 +236,39 @@ func (f *simFlags) replay(c call, m machines.Machine) error {
 	}
 	run := explain.RunOf(h, m.Config, lines, nil, f.passes)
 	if run.Counts == (simcache.Counts{}) {
-		return fmt.Errorf("--%s: %s has no accesses in it", which, name)
+		return fmt.Errorf("%s has no accesses in it", name)
 	}
 	run.Curve = curve.Table()
 	return f.show(c, run, m.Name)
 }
 
+// mostTried is the most references of all tried changes, which take about 5 s.
+const mostTried = 3e8
+
 // show writes the wanted files, and prints JSON, or the summary and, unless that is complete, the
 // tables.
 func (f *simFlags) show(c call, run explain.Run, machine string) error {
+	if run.Counts == (simcache.Counts{}) {
+		c.note("no element of a tensor or an array is accessed")
+	}
+	if f.hierarchy.explain {
+		c.meter.Phase("trying what would help", 0)
+		run.Improve(mostTried)
+	}
 	if f.out != "" {
 		var b bytes.Buffer
 		if err := explain.WriteOut(&b, run.Config, strings.Join(os.Args, " "),
 			run.Lines()...); err != nil {
 			return err
 		}
-		if err := writeFile("cachegrind-out", f.out, b.Bytes()); err != nil {
+		if err := outfile.WriteFile(f.out, b.Bytes()); err != nil {
 			return err
 		}
 	}
 	if f.results != "" {
 		text, err := f.record(run).Results()
 		if err == nil {
-			err = writeFile("out", f.results, text)
+			err = outfile.WriteFile(f.results, text)
 		}
 		if err != nil {
 			return err
@@ -284,25 +278,12 @@ func (f *simFlags) show(c call, run explain.Run, machine string) error {
 		return writeJSON(c.out, run.JSON(machine, f.hierarchy.explain))
 	}
 	if !f.hierarchy.explain { // it begins with what would help, and has a table of the caches
-		fmt.Fprint(c.out, sentences(c.out, explain.Heading(run.Config, f.trace != "")))
+		if err := c.print(explain.Heading(run.Config, f.trace != "")); err != nil {
+			return err
+		}
 	}
 	tables := c.any("preset config observe writebacks tlb explain matrix")
 	return run.Write(c.out, f.trace != "", tables, f.hierarchy.explain, columns(c.out))
-}
-
-// mostThreads is also the limit of shared-by in a description. A thread takes about 40 KB with a
-// first level of 48 KiB, so this many take 2.6 GB.
-const mostThreads = 1 << 16
-
-func (f *simFlags) share(c call, spec *access.Spec) error {
-	if f.threads > mostThreads {
-		return fmt.Errorf("--threads %d: want at most %d", f.threads, mostThreads)
-	}
-	if f.threads == 1 {
-		return nil
-	}
-	spec.Threads, spec.Grain = f.threads, f.grain
-	return exclude(c, "threads", "cores curve observe explain writebacks tlb")
 }
 
 func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern) error {
@@ -314,22 +295,20 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	for _, part := range p.Parts() {
 		threads = append(threads, part.Nests)
 	}
-	t, err := simcache.NewThreads(m.Config, threads)
+	h, err := simcache.NewThreads(m.Config, threads)
 	if err != nil {
 		return fmt.Errorf("--threads %d: %w", f.threads, err)
 	}
-	if err := f.announce(c, f.pattern.shape.text, t.Effort(f.passes)); err != nil {
+	if err := f.announce(c, f.pattern.shape.text, h.Effort(f.passes)); err != nil {
 		return err
 	}
-	counts, err := t.RunPasses(f.passes)
+	counts, err := h.RunPasses(f.passes)
 	if err != nil {
 		return atFlag(err)
 	}
 	nests := slices.Concat(threads...)
-	run := explain.Run{Config: m.Config, Levels: t.Levels(),
-		Tensors: explain.ByTensor(nests, slices.Concat(counts...)),
-		Nests:   nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
-	return f.show(c, run, m.Name)
+	return f.show(c, explain.RunOf(h, m.Config, explain.ByTensor(nests, counts), nests, f.passes),
+		m.Name)
 }
 
 // record names a simulation by the flags that determine its counts.

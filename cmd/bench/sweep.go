@@ -42,8 +42,6 @@ func newSweep() *cobra.Command {
 				},
 				Step: func() { c.meter.Step(1) }}
 			defer watch(c.ctx, "this simulation")()
-			keeping(c.ctx, sweep.RecordName(out)+" keeps the finished ones: the same command "+
-				"continues")
 			simulated, err := space.Run(c.ctx, out, options)
 			if err != nil && c.ctx.Err() != nil {
 				return stopped(c.ctx, fmt.Sprintf("%s keeps %d of %s: the same command continues",

@@ -57,7 +57,7 @@ func TestProgressOnTerminal(t *testing.T) {
 		{"sim --shape 30000x30000 --preset amd-zen3 --passes 100",
 			[]string{`(?m)^note: .* are looked up one by one, which takes about .*`,
 				`simulating 30000x30000 +[0-9]`},
-			`^bench: interrupted while simulating 30000x30000, nothing is kept\r\n$`},
+			`^bench: interrupted while simulating 30000x30000, and what was not finished is lost\r\n$`},
 		{"run --shape 64x64 --count 1000000 --sample-time 1ms -o bar.txt",
 			[]string{`taking 1000000 samples .*% [0-9hm]+s left`},
 			`^(?s:(warning|note): .*)?bench: interrupted after [0-9]+ of 1000000 samples, which bar.txt keeps\r\n$`},

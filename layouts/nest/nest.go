@@ -47,21 +47,24 @@ const (
 // String returns "read", "write" or "modify".
 func (k Kind) String() string { return [...]string{"read", "write", "modify"}[k] }
 
+// MarshalText returns String, for JSON.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // A Nest is a perfect nest of loops around a few accesses. For every index of the trips, in
 // row-major order, it accesses each operand once, in order.
 type Nest struct {
-	Trips    []int // iterations of each loop, the outermost first
-	Operands []Operand
+	Trips    []int     `json:"trips"` // iterations of each loop, the outermost first
+	Operands []Operand `json:"operands"`
 }
 
 // An Operand is one access of a Nest's body: Width bytes at
 // Base + i0*Strides[0] + i1*Strides[1] + ...
 type Operand struct {
-	Tensor  string // name of the tensor touched, for reports
-	Kind    Kind
-	Base    uint64 // address of the access at index 0, 0, ...
-	Width   int    // bytes
-	Strides []int  // bytes per iteration, one per trip
+	Tensor  string `json:"tensor"` // name of the tensor touched, for reports
+	Kind    Kind   `json:"kind"`
+	Base    uint64 `json:"base"`    // address of the access at index 0, 0, ...
+	Width   int    `json:"width"`   // bytes
+	Strides []int  `json:"strides"` // bytes per iteration, one per trip
 }
 
 // Reach returns the first and the last byte that the operand touches in loops of these trips, all

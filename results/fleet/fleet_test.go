@@ -335,10 +335,6 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("cpu", nil, nil, "x"); err == nil ||
-		!strings.Contains(err.Error(), "it is not a label") {
-		t.Error(err)
-	}
 }
 
 // TestForeignBytes: names that are no UTF-8 make no file that is none. A mark of UTF-8 at the head

@@ -135,9 +135,6 @@ func holds(all, others []float64) bool {
 // Read reads files into a matrix by the values of a label, and calls step after each. Every result
 // needs the label.
 func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix, error) {
-	if err := keys.CheckLabel(label); err != nil {
-		return nil, fmt.Errorf("%s: %w", label, err)
-	}
 	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]*samples{},
 		map[string]int{}, 0, map[string]int{}, map[string]int{}}
 	size := func(path string) int64 {

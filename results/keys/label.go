@@ -35,8 +35,25 @@ func CheckLabel(key string) error {
 		"of one, such as host")
 }
 
-// ParseLabel reads "key=value", which becomes a configuration line for benchstat (-col key).
-func ParseLabel(text string) (key, value string, err error) {
+// Labels reads texts of "key=value". Each becomes a configuration line for benchstat (-col key), and
+// no key may repeat.
+func Labels(texts []string, add func(key, value string)) error {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		key, value, err := parseLabel(text)
+		if err == nil && seen[key] {
+			err = errors.New("the key is given twice")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		seen[key] = true
+		add(key, value)
+	}
+	return nil
+}
+
+func parseLabel(text string) (key, value string, err error) {
 	key, value, ok := strings.Cut(text, "=")
 	switch {
 	case !ok:

@@ -210,6 +210,11 @@ func WriteFile(path string, data []byte) error {
 		return err
 	}
 	defer f.Discard()
+	return f.Put(data)
+}
+
+// Put writes all of the file and commits it.
+func (f *File) Put(data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type result struct {
 	Tensors     []jsonTensor       `json:"tensors"`
 	Explanation []string           `json:"explanation,omitempty"`
 	Curve       *reuse.Table       `json:"curve,omitempty"`
-	Nests       []jsonNest         `json:"nests,omitzero"`      // of a pattern
+	Nests       []nest.Nest        `json:"nests,omitzero"`      // of a pattern
 	Statements  []jsonStatement    `json:"statements,omitzero"` // of a program
 }
 
@@ -37,7 +37,7 @@ func (r Run) JSON(machine string, words bool) any {
 	trace := r.program == nil && r.Nests == nil
 	j := result{Counts: r.Counts, Geometry: Settings(r.Config, trace), Partial: r.Partial,
 		Machine: machine, Observed: []string{}, Levels: r.jsonLevels(),
-		Lines: r.Code, Tensors: []jsonTensor{}, Curve: r.Curve}
+		Lines: r.Code, Tensors: []jsonTensor{}, Curve: r.Curve, Nests: r.Nests}
 	if r.Config.Observe != "" {
 		j.Observed = strings.Split(r.Config.Observe, ",")
 	}
@@ -47,11 +47,8 @@ func (r Run) JSON(machine string, words bool) any {
 	if !trace {
 		j.Visited, j.Proved, j.Passes = &r.Visited, &r.Proved, &r.Passes
 	}
-	switch {
-	case r.program != nil:
+	if r.program != nil {
 		j.Statements = r.jsonStatements()
-	case !trace:
-		j.Nests = jsonNests(r.Nests)
 	}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
@@ -131,31 +128,6 @@ func Settings(c simcache.Config, i1 bool) map[string]setting {
 	return all
 }
 
-type jsonNest struct {
-	Trips    []int     `json:"trips"`
-	Operands []operand `json:"operands"`
-}
-
-type operand struct {
-	Tensor  string `json:"tensor"`
-	Kind    string `json:"kind"`
-	Base    uint64 `json:"base"`
-	Width   int    `json:"width"`
-	Strides []int  `json:"strides"`
-}
-
-func jsonNests(nests []nest.Nest) []jsonNest {
-	all := []jsonNest{}
-	for _, n := range nests {
-		j := jsonNest{append([]int{}, n.Trips...), []operand{}}
-		for _, op := range n.Operands {
-			j.Operands = append(j.Operands, jsonOperand(op))
-		}
-		all = append(all, j)
-	}
-	return all
-}
-
 type (
 	jsonStatement struct {
 		File     string          `json:"file"`
@@ -169,7 +141,7 @@ type (
 		Number int             `json:"number"` // in the program
 		Text   string          `json:"text"`
 		Tensor string          `json:"tensor"`
-		Kind   string          `json:"kind"`
+		Kind   nest.Kind       `json:"kind"`
 		Counts simcache.Counts `json:"counts"`
 	}
 )
@@ -181,15 +153,11 @@ func (r Run) jsonStatements() []jsonStatement {
 		for op, a := range r.program.source.Accesses {
 			if a.Statement == i {
 				of := r.program.operands[op]
-				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind.String(),
+				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind,
 					r.program.counts[op]})
 			}
 		}
 		all = append(all, j)
 	}
 	return all
-}
-
-func jsonOperand(op nest.Operand) operand {
-	return operand{op.Tensor, op.Kind.String(), op.Base, op.Width, append([]int{}, op.Strides...)}
 }

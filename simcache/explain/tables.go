@@ -209,14 +209,31 @@ func (r Run) Write(w io.Writer, instructions, tables, words bool, columns int) e
 }
 
 func (r Run) writeCurve(w io.Writer, columns int) error {
-	if r.Curve == nil {
+	t := r.Curve
+	if t == nil {
 		return nil
 	}
-	title, rows := r.Curve.Rows()
+	shape, unit := "fully associative", "lines"
+	if t.Sets > 1 {
+		shape, unit = fmt.Sprintf("%d sets", t.Sets), "ways"
+	}
+	title := Say("LRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses", shape, t.Line,
+		t.Refs, t.Lines, simcache.Bytes(int(t.Lines)*t.Line), t.Cold)
 	if _, err := fmt.Fprintf(w, "\n%s", Fold(title, columns)); err != nil {
 		return err
 	}
-	return Table(rows).WriteWithin(w, columns)
+	rows := Table{{"capacity", unit, "misses", ofAll, ""}}
+	size, marked := len(rows[0][0]), 0
+	for _, p := range t.Points {
+		row := []string{simcache.Bytes(int(p.Bytes)), number(p.Capacity), number(p.Misses),
+			share(p.Ratio), strings.Join(p.Marks, ", ")}
+		size, marked = max(size, len(row[0])), max(marked, len(row[4]))
+		rows = append(rows, row)
+	}
+	for _, row := range rows { // the first cell right, the last one left
+		row[0], row[4] = fmt.Sprintf("  %*s", size, row[0]), fmt.Sprintf("%-*s", marked, row[4])
+	}
+	return rows.WriteWithin(w, columns)
 }
 
 func filled(all ...Table) []Table {
@@ -356,11 +373,9 @@ func (r Run) head(what string) Table {
 }
 
 func (r Run) misses(name string, c simcache.Counts) []string {
-	refs := float64(max(c.Refs(), 1))
-	row := []string{name, number(c.Refs()), number(c.D1Misses()),
-		share(float64(c.D1Misses()) / refs)}
+	row := []string{name, number(c.Refs()), number(c.D1Misses()), percent(c.D1Misses(), c.Refs())}
 	if len(r.Levels) > 1 {
-		row = append(row, number(c.LLMisses()), share(float64(c.LLMisses())/refs))
+		row = append(row, number(c.LLMisses()), percent(c.LLMisses(), c.Refs()))
 	}
 	return row
 }

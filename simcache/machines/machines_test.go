@@ -173,7 +173,7 @@ func TestParseErrors(t *testing.T) {
 			"f:3:6: LL 1048576,16,128: its line is not the 64 B of a level before"},
 		{level + "tlb:\n  - {entries: 10, ways: 4, page: 4KiB}\n",
 			"f:4:6: DTLB: 10 entries do not make sets of 4 ways"},
-		{level + "i1: {size: 1000, ways: 2, line: 64}\n", "f:3:6: I1 1000,2,64: set count 7"},
+		{level + "i1: {size: 896, ways: 2, line: 64}\n", "f:3:6: I1 896,2,64: set count 7"},
 		{level + "i1: {size: 1024, ways: 2, line: 64}\n", "f:3:6: I1 wants a second level"},
 		{level + "---\n" + level, "f:4:1: a second document"},
 		{level + "measured: 7\n", "f:3:11: no section (want the keys and values of a measurement)"},

@@ -43,11 +43,22 @@ type Array struct {
 // Most is the largest number of rows and columns of cells of an array.
 type Most struct{ Rows, Cols int }
 
+// mostLooked is the most references to look up one by one, in some seconds.
+const mostLooked = 3e8
+
 // Of simulates passes over a program and maps the last one onto the arrays. It returns the errors
-// of NewHierarchy and RunProgram.
+// of NewHierarchy and RunProgram, and refuses more references than can be looked up.
 func Of(
 	c simcache.Config, passes int, p nest.Program, arrays []nest.Array, most Most,
 ) (Map, error) {
+	n, err := p.Count()
+	if float64(n)*float64(passes) > mostLooked {
+		err = fmt.Errorf("%d references in each of %d passes, and each is looked up: want at most "+
+			"%.0f together, a smaller shape", n, passes, mostLooked)
+	}
+	if err != nil {
+		return Map{}, err
+	}
 	m := Map{Levels: c.LevelNames(), Line: c.First().Line, Sets: make([]uint64, c.First().Sets())}
 	m.All.Missed = make([]uint64, len(m.Levels))
 	at := map[string]int{}
@@ -63,7 +74,7 @@ func Of(
 			of[i].reach = max(of[i].reach, op.Width/of[i].Element)
 		}
 	}
-	err := watch(c, passes, p, func(l outcome) bool {
+	err = watch(c, passes, p, func(l outcome) bool {
 		if l.pass < passes-1 {
 			return true
 		}

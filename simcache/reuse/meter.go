@@ -1,13 +1,8 @@
 package reuse
 
 import (
-	"fmt"
 	"iter"
-	"strings"
 	"time"
-
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -125,28 +120,4 @@ func (m *Meter) marks() map[uint64][]string {
 		marks[capacity] = append(marks[capacity], m.config.LevelNames()[i])
 	}
 	return marks
-}
-
-// Rows returns a title and rows of cells, the header first. The first and last columns are padded.
-func (t *Table) Rows() (title string, rows [][]string) {
-	english := message.NewPrinter(language.English)
-	shape, unit := "fully associative", "lines"
-	if t.Sets > 1 {
-		shape, unit = fmt.Sprintf("%d sets", t.Sets), "ways"
-	}
-	title = english.Sprintf("LRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses",
-		shape, t.Line, t.Refs, t.Lines, simcache.Bytes(int(t.Lines)*t.Line), t.Cold)
-	rows = [][]string{{"capacity", unit, "misses", "of all references", ""}}
-	size, marked := len(rows[0][0]), 0
-	for _, p := range t.Points {
-		row := []string{simcache.Bytes(int(p.Bytes)), english.Sprint(p.Capacity),
-			english.Sprint(p.Misses), fmt.Sprintf("%.2f%%", 100*p.Ratio),
-			strings.Join(p.Marks, ", ")}
-		size, marked = max(size, len(row[0])), max(marked, len(row[4]))
-		rows = append(rows, row)
-	}
-	for _, row := range rows {
-		row[0], row[4] = fmt.Sprintf("  %*s", size, row[0]), fmt.Sprintf("%-*s", marked, row[4])
-	}
-	return title, rows
 }

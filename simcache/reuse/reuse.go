@@ -44,21 +44,16 @@ const (
 
 // stacks are the LRU stacks of a cache, one for each set.
 type stacks struct {
-	stacks []stack
-	line   int
-	shift  uint // log2 of the line size
-	sets   uint64
-	// mask and setBits replace division by the set count if it is a power of two.
-	powerOfTwo bool
-	mask       uint64
-	setBits    uint
-	streams    int // for which every stack has a finger
-	queue      []touch
-	queued     int
-	counts     histogram
-	most       int   // limit of pages of lines
-	flushes    int   // since the last check of the limit
-	full       error // the limit is exceeded, and nothing is counted
+	stacks  []stack
+	line    int
+	shift   uint // log2 of the line size
+	streams int  // for which every stack has a finger
+	queue   []touch
+	queued  int
+	counts  histogram
+	most    int   // limit of pages of lines
+	flushes int   // since the last check of the limit
+	full    error // the limit is exceeded, and nothing is counted
 }
 
 // makeStacks returns empty stacks for lines of line bytes, a power of two.
@@ -69,16 +64,8 @@ func makeStacks(line, sets int) (*stacks, error) {
 	case sets < 1 || sets > maxSets:
 		return nil, fmt.Errorf("set count %d is not in 1 to %d", sets, maxSets)
 	}
-	s := &stacks{
-		stacks:     make([]stack, sets),
-		line:       line,
-		shift:      uint(bits.TrailingZeros(uint(line))),
-		sets:       uint64(sets),
-		powerOfTwo: sets&(sets-1) == 0,
-		mask:       uint64(sets - 1),
-		setBits:    uint(bits.TrailingZeros(uint(sets))),
-		most:       mostMemory / pageBytes,
-	}
+	s := &stacks{stacks: make([]stack, sets), line: line,
+		shift: uint(bits.TrailingZeros(uint(line))), most: mostMemory / pageBytes}
 	s.reserve(1)
 	return s, nil
 }
@@ -191,13 +178,9 @@ func (s *stacks) flush() {
 
 // set returns a touch's set, and replaces its line by the line's number there.
 func (s *stacks) set(t *touch) *stack {
-	line := t.value
-	if s.powerOfTwo {
-		t.value = line >> (s.setBits & 63)
-		return &s.stacks[line&s.mask]
-	}
-	t.value = line / s.sets
-	return &s.stacks[line%s.sets]
+	line, sets := t.value, uint64(len(s.stacks))
+	t.value = line / sets
+	return &s.stacks[line%sets]
 }
 
 func (s *stacks) reserve(streams int) {

@@ -110,14 +110,19 @@ func (m Machine) Facts() []Fact {
 	if m.LimitFrom != "" {
 		limit = show.Bytes(m.MemoryLimit)
 	}
-	return slices.DeleteFunc([]Fact{
+	return Known([]Fact{
 		{"goos", m.GOOS, "go"}, {"goarch", m.GOARCH, "go"}, {"goversion", m.GoVersion, "go"},
 		{"cpus", strconv.Itoa(m.CPUs), "go"}, {"cpu", m.CPU, m.CPUFrom},
 		{"hypervisor", m.Hypervisor, "cpuid"}, {"cpu quota", quota, cpuLimit},
 		{"memory", bytes(m.Memory), meminfo}, {"memory limit", limit, m.LimitFrom},
 		{"memory available", bytes(m.Available), cmp.Or(m.LimitFrom, meminfo)},
 		{"governor", strings.Join(m.Governors, " "), "sysfs"}, {"turbo", m.Turbo, "sysfs"},
-	}, func(f Fact) bool { return f.Value == "" })
+	})
+}
+
+// Known returns the facts that have a value.
+func Known(facts []Fact) []Fact {
+	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Value == "" })
 }
 
 // Load returns the load averages over 1, 5 and 15 minutes, "" if unknown.

@@ -9,8 +9,17 @@ import (
 
 const minSteal = 0.01
 
-// MinOthers is the number of CPUs busy with other programs from which measurements are doubtful.
-const MinOthers = 0.25
+// minOthers is the number of CPUs busy with other programs from which measurements are doubtful.
+const minOthers = 0.25
+
+// Busy says how busy other programs were, or returns "" if measurements are not doubtful for it.
+func (a Activity) Busy() string {
+	if a.Others <= minOthers {
+		return ""
+	}
+	return fmt.Sprintf("other programs kept %.1f of %s busy", a.Others,
+		show.Counted(a.CPUs, "CPU"))
+}
 
 // Warnings returns warnings of noise.Samples' form on the machine's settings and its activity, nil
 // if unknown.
@@ -37,9 +46,8 @@ func Warnings(m Machine, pinned bool, a *Activity) []string {
 			"sample when it has: run it without a quota", m.CPUQuota,
 			show.Counted(m.CPUs, "CPU"))
 	}
-	if a != nil && a.Others > MinOthers {
-		warn("load", "other programs kept %.1f of %s busy during the run: end them, or compare "+
-			"interleaved (--ab)", a.Others, show.Counted(a.CPUs, "CPU"))
+	if a != nil && a.Busy() != "" {
+		warn("load", "%s during the run: end them, or compare interleaved (--ab)", a.Busy())
 	}
 	if a != nil && a.Steal > minSteal {
 		warn("steal", "the host took %.1f%% of the CPU time: use a machine with CPUs of its own, "+

@@ -113,16 +113,37 @@ func (m *Meter) Begin(what string, steps int) (step func()) {
 	return func() { m.Step(1) }
 }
 
+// Shares returns a function that reports which share of a phase of this many steps is done.
+func (m *Meter) Shares(steps int) func(share float64) {
+	done := 0
+	return func(share float64) {
+		next := int(share * float64(steps))
+		m.Step(next - done)
+		done = next
+	}
+}
+
 // Reading begins a phase whose steps are the bytes read from r.
 func (m *Meter) Reading(what string, r io.Reader) io.Reader {
-	size := int64(0)
+	size := 0
 	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
+		size = SizeOf(f.Name())
 	}
-	m.Phase(what, int(size))
+	m.Phase(what, size)
 	return io.TeeReader(r, bytesOf{m})
+}
+
+// SizeOf returns the total size in bytes, or 0 if a path is not a regular file.
+func SizeOf(paths ...string) int {
+	size := 0
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		size += int(info.Size())
+	}
+	return size
 }
 
 // Writing begins a phase whose steps are the bytes written to w, about size.

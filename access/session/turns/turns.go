@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -24,72 +25,96 @@ import (
 // time, other programs on the machine have mostly paused once.
 const SampleTime = 100 * time.Millisecond
 
-// A Runner runs a bench program and returns its output. It stops when the context is cancelled.
-type Runner func(ctx context.Context, args ...string) ([]byte, error)
+// A runner runs a bench program and returns its output. It stops when the context is cancelled.
+type runner func(ctx context.Context, args ...string) ([]byte, error)
 
-// A Contender is one of two bench programs, perhaps of different versions, whose samples are
+// A contender is one of two bench programs, perhaps of different versions, whose samples are
 // interleaved.
-type Contender struct {
-	Path string // for errors
-	run  Runner
+type contender struct {
+	path string // for errors
+	run  runner
 
-	names []string // of its benchmarks
+	names []string // of its benchmarks, and of its studies
 	help  []byte   // of its run command
 	head  []byte   // of its first output
 	lines []byte   // of results, of all outputs
 }
 
-// Meet asks a program for its benchmarks, by its list command with the flags in list, and for the
+// meet asks a program for its benchmarks, by its list command with the flags in list, and for the
 // flags of its run command.
-func Meet(ctx context.Context, path string, run Runner, list ...string) (*Contender, error) {
-	c := &Contender{Path: path, run: run}
+func meet(ctx context.Context, path string, run runner, list ...string) (*contender, error) {
+	c := &contender{path: path, run: run}
 	names, err := run(ctx, append([]string{"list"}, list...)...)
 	if err != nil {
 		return nil, err
 	}
 	c.names = strings.Fields(string(names))
-	if c.help, err = run(ctx, "run", "--help"); err == nil && !c.Knows("--sample-time") {
+	if c.help, err = run(ctx, "run", "--help"); err == nil && !c.knows("--sample-time") {
 		return nil, fmt.Errorf("%s is not a bench program: its 'run --help' lacks --sample-time",
 			path)
 	}
 	return c, err
 }
 
-// Knows reports whether the program's run command has a flag.
-func (c *Contender) Knows(flag string) bool { return bytes.Contains(c.help, []byte(flag)) }
+// knows reports whether the program's run command has a flag.
+func (c *contender) knows(flag string) bool { return bytes.Contains(c.help, []byte(flag)) }
 
 // Turns says how the samples of two programs are interleaved.
 type Turns struct {
-	Old, New    *Contender
 	Comparisons []access.Comparison
 	Count       int // turns of each program
-	// Flags returns the flags of a program's turn, which its version must know. If Own is set, they
-	// also say what to run; otherwise each program runs the benchmarks that it has.
-	Flags func(c *Contender) []string
+	// Flags are the arguments of a turn, which both programs must know. If Own is set, they also
+	// say what to run; otherwise each program runs the benchmarks that it has.
+	Flags []string
 	Own   bool
 	Step  func() // called after both had a turn; may be nil
+
+	old, new *contender
 }
 
-// ErrNoneInCommon says that the older program has none of the benchmarks.
-var ErrNoneInCommon = errors.New("it has none of these benchmarks")
+// Meet asks an older program, and this one, for the benchmarks that they list with these flags.
+func (t *Turns) Meet(ctx context.Context, older string, list ...string) error {
+	path, err := exec.LookPath(older)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if t.old, err = meet(ctx, path, process(path, path), list...); err == nil {
+		t.new, err = meet(ctx, self, process(self, "bench"), list...)
+	}
+	return err
+}
+
+// Gone returns what the older program lists, and what is not among the benchmarks and studies.
+func (t *Turns) Gone(studies []string) []string {
+	here := append(namesOf(t.Comparisons), studies...)
+	return slices.DeleteFunc(slices.Clone(t.old.names), func(name string) bool {
+		return slices.Contains(here, name)
+	})
+}
+
+var errNoneInCommon = errors.New("the older program has none of these benchmarks")
 
 // Run runs both programs alternately, and returns each one's results. Each sample is its own
 // process: samples of one process share their pages, and would look like more evidence than they
 // are. The programs alternate in going first.
-func (t Turns) Run(ctx context.Context) (old, new []byte, err error) {
+func (t *Turns) Run(ctx context.Context) (old, new []byte, err error) {
 	own := namesOf(t.Comparisons)
-	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool {
+	if !t.Own && !slices.ContainsFunc(t.old.names, func(name string) bool {
 		return slices.Contains(own, name)
 	}) {
-		return nil, nil, ErrNoneInCommon
+		return nil, nil, errNoneInCommon
 	}
-	pair := [2]*Contender{t.Old, t.New}
+	pair := [2]*contender{t.old, t.new}
 	for _, c := range t.Comparisons {
 		for round := range t.Count {
 			for turn := range pair {
 				p := pair[(round+turn)%2]
-				flags := slices.Clone(t.Flags(p))
-				if round > 0 && p.Knows("--times-only") { // the counts are the same in every turn
+				flags := slices.Clone(t.Flags)
+				if round > 0 && p.knows("--times-only") { // the counts are the same in every turn
 					flags = append(flags, "--times-only")
 				}
 				if err := p.turn(ctx, flags, c, t.Own); err != nil {
@@ -101,10 +126,10 @@ func (t Turns) Run(ctx context.Context) (old, new []byte, err error) {
 			}
 		}
 	}
-	return t.Old.text(), t.New.text(), nil
+	return t.old.text(), t.new.text(), nil
 }
 
-func (c *Contender) text() []byte {
+func (c *contender) text() []byte {
 	n := 0
 	for line := range bytes.Lines(c.lines) {
 		if bytes.HasPrefix(line, []byte("Benchmark")) {
@@ -114,20 +139,6 @@ func (c *Contender) text() []byte {
 	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", keys.End, n)
 }
 
-// Gone returns the names that the program lists, with these flags, and that are no longer among the
-// benchmarks and studies.
-func (c *Contender) Gone(ctx context.Context, all []access.Comparison, studies []string,
-	list ...string) ([]string, error) {
-	text, err := c.run(ctx, append([]string{"list"}, list...)...)
-	if err != nil {
-		return nil, err
-	}
-	here := append(namesOf(all), studies...)
-	return slices.DeleteFunc(strings.Fields(string(text)), func(name string) bool {
-		return slices.Contains(here, name)
-	}), nil
-}
-
 func namesOf(all []access.Comparison) (names []string) {
 	for _, b := range slices.Concat(all...) {
 		names = append(names, b.Name)
@@ -135,7 +146,7 @@ func namesOf(all []access.Comparison) (names []string) {
 	return names
 }
 
-func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison,
+func (c *contender) turn(ctx context.Context, flags []string, of access.Comparison,
 	own bool) error {
 	if !own {
 		var wanted []string
@@ -153,12 +164,12 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 	if err != nil {
 		return err
 	}
-	if _, err := results.Parse(c.Path, text); err != nil {
+	if _, err := results.Parse(c.path, text); err != nil {
 		return err
 	}
 	head, lines, ok := bytes.Cut(text, []byte("\n\n"))
 	if !ok {
-		return fmt.Errorf("%s: its results have no head", c.Path)
+		return fmt.Errorf("%s: its results have no head", c.path)
 	}
 	if c.head == nil {
 		c.head = append(head, '\n', '\n')
@@ -181,9 +192,9 @@ func withoutLast(lines []byte) []byte {
 	return kept
 }
 
-// Process returns a Runner that starts a program under the name arg0. If the context is cancelled,
+// process returns a runner that starts a program under the name arg0. If the context is cancelled,
 // it asks the process to end and returns the context's error.
-func Process(path, arg0 string) Runner {
+func process(path, arg0 string) runner {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		var out, stderr limited
 		c := exec.CommandContext(ctx, path, args...)

@@ -43,19 +43,19 @@ func TestRun(t *testing.T) {
 		order: &order}
 	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"},
 		help: "  --sample-time\n  --times-only", order: &order}
-	if _, err := Meet(t.Context(), "ls", (&fake{}).run); err == nil ||
+	if _, err := meet(t.Context(), "ls", (&fake{}).run); err == nil ||
 		err.Error() != "ls is not a bench program: its 'run --help' lacks --sample-time" {
 		t.Errorf("another program: %v", err)
 	}
-	meet := func(f *fake) *Contender {
-		c, err := Meet(t.Context(), f.name, f.run)
+	contender := func(f *fake) *contender {
+		c, err := meet(t.Context(), f.name, f.run)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	turns := Turns{Old: meet(old), New: meet(new), Comparisons: plan(), Count: 3,
-		Flags: func(*Contender) []string { return []string{"run"} }}
+	turns := Turns{old: contender(old), new: contender(new), Comparisons: plan(), Count: 3,
+		Flags: []string{"run"}}
 	oldText, newText, err := turns.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -74,12 +74,11 @@ func TestRun(t *testing.T) {
 		new.asked[1]); got != `[run --filter .fullname:("A/n=8")] [run --filter .fullname:("A/n=8" OR "A/n=16")] [run --times-only --filter .fullname:("A/n=8" OR "A/n=16")]` {
 		t.Errorf("asked for %s", got)
 	}
-	if gone, err := turns.Old.Gone(t.Context(), plan(), []string{"Study"}); err != nil ||
-		fmt.Sprint(gone) != "[Gone]" {
-		t.Errorf("gone are %v, %v", gone, err)
+	if gone := turns.Gone([]string{"Study"}); fmt.Sprint(gone) != "[Gone]" {
+		t.Errorf("gone are %v", gone)
 	}
 	turns.Comparisons = []access.Comparison{{{Name: "A/n=16"}}}
-	if _, _, err := turns.Run(t.Context()); !errors.Is(err, ErrNoneInCommon) {
+	if _, _, err := turns.Run(t.Context()); !errors.Is(err, errNoneInCommon) {
 		t.Errorf("%v", err)
 	}
 }

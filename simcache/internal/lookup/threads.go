@@ -12,7 +12,7 @@ import (
 const Turn = 1 << 10
 
 // Threads are chains of threads that walk nests in turns and share some caches; see
-// simcache.Threads.
+// simcache.NewThreads.
 //
 // Within a turn no other thread touches a cache, and at its end nothing waits. So each level sees
 // all references in the order of the turns.
