@@ -104,7 +104,7 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 }
 
 // trained is about how many lines train a prefetcher.
-const trained = 3
+const trained = 4
 
 // followed returns the bytes of a row of adjacent runs that prefetchers follow as one stream. All
 // operands together must interleave few enough rows.
