@@ -177,12 +177,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	}
 	passes := bindVector(p, mem, data, nests, k)
 	if passes == nil {
-		passes = func(n int) (sum float64) {
-			for range n {
-				sum += walk(p.Spec.Op, data, nests, k)
-			}
-			return sum
-		}
+		passes = bindBlocks(p.Spec.Op, data, nests, k)
 	}
 	return runner{
 		prepare:   func() { prepareAll(data, k.of) },
@@ -194,23 +189,34 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	}, nil
 }
 
-func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) (sum float64) {
-	value := k.of(fillValue)
-	for _, n := range nests {
-		do := func(b *block) { k.copy(mem, b) } // also an Add of one tensor, in order Torch
+// bindBlocks returns passes over the nests by plain loops. It binds each nest's loops once, because
+// a pass may take no longer than binding them.
+func bindBlocks[T layouts.Element](op Op, mem []T, nests []elementNest,
+	k kernels[T]) func(passes int) float64 {
+	sum, value := 0.0, k.of(fillValue)
+	loops := make([]func(b *block), len(nests))
+	for i, n := range nests {
+		loops[i] = func(b *block) { k.copy(mem, b) } // also an Add of one tensor, in order Torch
 		switch {
 		case op == Sum:
-			do = func(b *block) { sum += k.sum(mem, b) }
+			loops[i] = func(b *block) { sum += k.sum(mem, b) }
 		case op == Fill:
-			do = func(b *block) { k.fill(mem, b, value) }
+			loops[i] = func(b *block) { k.fill(mem, b, value) }
 		case op == Add && len(n.steps) == 3:
-			do = func(b *block) { k.add(mem, b) }
+			loops[i] = func(b *block) { k.add(mem, b) }
 		case op == Reorder && len(n.steps) == 1: // padding
-			do = func(b *block) { k.zero(mem, b) }
+			loops[i] = func(b *block) { k.zero(mem, b) }
 		}
-		n.each(do)
 	}
-	return sum
+	return func(passes int) float64 {
+		sum = 0
+		for range passes {
+			for i := range nests {
+				nests[i].each(loops[i])
+			}
+		}
+		return sum
+	}
 }
 
 func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }

@@ -76,6 +76,10 @@ func elementwise(n nest.Nest, size int) nest.Nest {
 
 // each calls do for the block of every index of the outer loops.
 func (n *elementNest) each(do func(b *block)) {
+	if len(n.outer) == 0 { // nothing to copy
+		do(&n.block)
+		return
+	}
 	b := n.block
 	for l := range nest.Walk(n.outer) {
 		if l >= 0 {
