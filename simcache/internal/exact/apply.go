@@ -1,9 +1,6 @@
 package exact
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "encoding/binary"
 
 // A summary is the state that a region of a program leaves if it begins empty. It composes with any
 // state before the region:
@@ -382,36 +379,31 @@ func meetGo(row, heads []uint32) (missing uint64) {
 	return missing
 }
 
-// A mover adds "by" to every step-th line from low to low+size.
-type mover struct{ low, size, by, step uint32 }
+// A mover adds "by" to the lines from low to low+size.
+type mover struct{ low, size, by uint32 }
 
 func (e *state) move(movers []mover, turn int) {
 	e.turnBy(turn)
-	plain := plain(movers)
 	if 2*len(e.touched) > e.sets { // tags past the heads of a row do not matter
-		moveLines(e.tags, movers, plain)
-		moveLines(e.heads, movers, plain)
+		moveLines(e.tags, movers)
+		moveLines(e.heads, movers)
 	} else {
 		for _, row := range e.touched {
 			at := int(row) * e.ways
-			moveLines(e.tags[at:at+e.ways], movers, plain)
-			moveLines(e.heads[at:at+e.ways], movers, plain)
+			moveLines(e.tags[at:at+e.ways], movers)
+			moveLines(e.heads[at:at+e.ways], movers)
 		}
 	}
 	if e.log != nil {
-		moveLines(e.log.lines, movers, plain)
+		moveLines(e.log.lines, movers)
 	}
 	e.owner = 0
-}
-
-func plain(movers []mover) bool {
-	return !slices.ContainsFunc(movers, func(v mover) bool { return v.step != 1 })
 }
 
 func moveGo(lines []uint32, movers []mover) {
 	for i, line := range lines {
 		for _, m := range movers {
-			if line-m.low <= m.size && (m.step == 1 || (line-m.low)%m.step == 0) {
+			if line-m.low <= m.size {
 				lines[i] = line + m.by
 				break
 			}
