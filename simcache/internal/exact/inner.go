@@ -145,24 +145,13 @@ const fewTrips = 4
 // every makes "left" iterations access by access: all of a strided loop, or a few.
 func (in *inner) every(c *context, left int) {
 	s := c.states[0]
-	if !s.power {
-		for ; left > 0; left-- {
-			for i := range in.refs {
-				c.touch(in.at[i], in.refs[i].op)
-				in.at[i] += in.refs[i].stride
-			}
-		}
-		return
-	}
-	tags, first, mask, ways, shift := s.tags, s.first, s.mask, s.ways, s.shift&63
-	at, refs := in.at[:len(in.refs)], in.refs
 	for ; left > 0; left-- {
-		for i := range refs {
-			addr := at[i]
-			at[i] = addr + refs[i].stride
-			line := uint32(addr>>shift) + 1
-			if tags[int((line-first)&mask)*ways] != line {
-				c.touch(addr, refs[i].op)
+		for i := range in.refs {
+			addr := in.at[i]
+			in.at[i] = addr + in.refs[i].stride
+			line := uint32(addr>>s.shift) + 1
+			if s.tags[s.row(line)*s.ways] != line { // else nothing changes
+				c.touch(addr, in.refs[i].op)
 			}
 		}
 	}
