@@ -75,24 +75,3 @@ func (a *affine) same(b *affine) bool {
 
 // floor rounds a down to a multiple of g, a power of two.
 func floor(a, g int) int { return a &^ (g - 1) }
-
-// A reach is the first and the last line that an access may touch.
-type reach struct{ low, high int }
-
-// reachOf returns an address's reach over iterations first to last, each moving up to "by" bytes.
-func (m *machine) reachOf(a *affine, slot, first, last, by int, shift uint) reach {
-	m.slots[slot] = first
-	one := reachFrom(a.at(m.slots), by, shift)
-	m.slots[slot] = last
-	other := reachFrom(a.at(m.slots), by, shift)
-	return reach{min(one.low, other.low), max(one.high, other.high)}
-}
-
-func reachFrom(addr, by int, shift uint) reach {
-	return reach{(addr + min(by, 0)) >> shift, (addr + max(by, 0)) >> shift}
-}
-
-// in reports whether some line of the reach may be in a row.
-func (r reach) in(s *state, row int) bool {
-	return r.high-r.low >= modulo(row-s.row(uint32(r.low)+1), s.sets)
-}

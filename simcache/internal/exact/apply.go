@@ -1,10 +1,5 @@
 package exact
 
-import (
-	"encoding/binary"
-	"slices"
-)
-
 // A summary is the state that a region of a program leaves if it begins empty. It composes with any
 // state before the region:
 //
@@ -95,23 +90,27 @@ func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 	switch {
 	case s.rowMisses == nil && s.owner == e.id && s.ownedAt >= e.cleanFrom && s.ways <= 64:
 		m.applyAgain(c, e, off, low)
-	case m.fullyKnown(s, e):
+	case s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets:
 		m.applyFull(c, e, skip, off, low)
-	case s.rowMisses != nil:
-		m.applyByRow(c, e, off, low)
 	default:
 		for _, row := range e.touched {
 			if m.skipped[row>>6]>>(row&63)&1 == 0 {
+				m.addByRow(s, e, int(row), s.opposite(row, off), low)
 				c.applyRow(e, int(row), off)
 			}
 		}
 	}
 }
 
-// fullyKnown reports whether to use vectors: no row is open, and most rows have heads.
-func (m *machine) fullyKnown(s *state, e *summary) bool {
-	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
-		(s.rowMisses == nil || len(e.misses) <= 8)
+// addByRow adds a summary's misses in a row, if misses are counted by row.
+func (m *machine) addByRow(s *state, e *summary, row, at, low int) {
+	if s.rowMisses == nil {
+		return
+	}
+	misses, more := s.rowMisses[at*len(s.misses)+low:], e.rowMisses[row*len(e.misses):]
+	for _, op := range m.missed {
+		misses[op] += more[op]
+	}
 }
 
 func (m *machine) skip(s *state, e *summary, skip []int, off, low int) {
@@ -214,10 +213,10 @@ func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) 
 	case n == 0:
 		copy(s.heads[at*s.ways:], heads)
 		copy(s.ops[at*s.ways:], ops)
-		s.adopt(at, ops, c)
+		s.adopt(at, c)
 	case n == s.ways && n <= 64:
 		missing, known = meet(lines, heads), true
-		s.missHeads(e, at, row, missing)
+		s.missHeads(at, ops, missing)
 	default:
 		for h, line := range heads {
 			if !present(lines, line) {
@@ -233,49 +232,18 @@ func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) 
 	return missing, known
 }
 
-func (s *state) missHeads(e *summary, at, row int, missing uint64) {
-	if len(e.misses) <= 8 && missing == 1<<e.count[row]-1 {
-		op := e.opLow
-		for sum := e.packed[row]; sum != 0; sum >>= 8 {
-			if n := sum & 0xff; n != 0 {
-				s.miss(at, op, n)
-			}
-			op++
-		}
-		return
-	}
+func (s *state) missHeads(row int, ops []uint16, missing uint64) {
 	for ; missing != 0; missing &= missing - 1 {
-		s.miss(at, int(e.ops[row*e.ways+trailing(missing)]), 1)
+		s.miss(row, int(ops[trailing(missing)]), 1)
 	}
 }
 
 // adopt takes over c heads that were copied to an empty row.
-func (s *state) adopt(row int, ops []uint16, c int) {
+func (s *state) adopt(row, c int) {
 	s.count[row] = uint16(c)
 	s.meetRow(row)
 	if c == s.ways {
 		s.open--
-	}
-	for _, op := range ops {
-		if k := int(op) - s.opLow; k < 8 {
-			s.packed[row] += 1 << (8 * k)
-		}
-	}
-}
-
-func (m *machine) applyByRow(c *context, e *summary, off, low int) {
-	s := c.states[0]
-	size := len(e.misses)
-	for _, row := range e.touched {
-		if m.skipped[row>>6]>>(row&63)&1 != 0 {
-			continue
-		}
-		misses := s.rowMisses[s.opposite(row, off)*len(s.misses)+low:]
-		more := e.rowMisses[int(row)*size:][:size]
-		for _, op := range m.missed {
-			misses[op] += more[op]
-		}
-		c.applyRow(e, int(row), off)
 	}
 }
 
@@ -294,81 +262,15 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	for i, at := range skip {
 		copy(s.tags[at*s.ways:][:s.ways], m.kept[i*s.ways:])
 	}
-	if s.rowMisses != nil {
-		m.countByRow(s, e, off, low)
-	} else {
-		m.countFull(s.misses[low:], e)
+	for row, missing := range m.missing[:e.sets] {
+		if m.skipped[row>>6]>>(row&63)&1 == 0 {
+			at := s.opposite(uint32(row), off)
+			m.addByRow(s, e, row, at, low)
+			s.missHeads(at, e.ops[row*8:], uint64(missing))
+		}
 	}
 	if e.log != nil {
 		m.sendFull(c, e, off)
-	}
-}
-
-// countFull counts the heads that missed: with few operands, all heads minus the hits.
-func (m *machine) countFull(misses []uint64, e *summary) {
-	if len(e.misses) > 8 {
-		for row, missing := range m.missing[:e.sets] {
-			if m.skipped[row>>6]>>(row&63)&1 == 0 {
-				m.creditHeads(misses, e, row, missing, 1)
-			}
-		}
-		return
-	}
-	sum := uint64(0) // a byte for each operand
-	for row := 0; row < e.sets; {
-		p := e.packed[row:]
-		if row&7 == 0 && len(p) >= 8 && uint8(m.skipped[row>>6]>>(row&63)) == 0 &&
-			binary.LittleEndian.Uint64(m.found[row:]) == 0 {
-			sum += p[0] + p[1] + p[2] + p[3] + p[4] + p[5] + p[6] + p[7]
-			row += 8
-		} else {
-			sum += m.countRow(misses, e, row)
-			row++
-		}
-		if row&15 == 0 || row == e.sets {
-			for op := 0; sum != 0; op++ {
-				misses[op] += sum & 0xff
-				sum >>= 8
-			}
-		}
-	}
-}
-
-// countRow returns a row's heads by operand, a byte each, and subtracts its hits from misses.
-func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
-	if m.skipped[row>>6]>>(row&63)&1 != 0 {
-		return 0
-	}
-	if hit := uint8(1<<e.count[row]-1) &^ m.missing[row]; hit != 0 {
-		m.creditHeads(misses, e, row, hit, ^uint64(0))
-	}
-	return e.packed[row]
-}
-
-func (m *machine) creditHeads(misses []uint64, e *summary, row int, heads uint8, by uint64) {
-	for ; heads != 0; heads &= heads - 1 {
-		misses[int(e.ops[row*8+trailing(uint64(heads))])-e.opLow] += by
-	}
-}
-
-func (m *machine) countByRow(s *state, e *summary, off, low int) {
-	size := len(e.misses)
-	for row, missing := range m.missing[:e.sets] {
-		if m.skipped[row>>6]>>(row&63)&1 != 0 {
-			continue
-		}
-		at := s.opposite(uint32(row), off)
-		byRow, sum := s.rowMisses[at*len(s.misses)+low:][:size], e.packed[row]
-		if missing != uint8(1<<e.count[row]-1) {
-			for sum = 0; missing != 0; missing &= missing - 1 {
-				sum += 1 << (8 * (uint(e.ops[row*8+trailing(uint64(missing))]) - uint(e.opLow)))
-			}
-		}
-		for op, n := range e.rowMisses[row*size:][:size] {
-			byRow[op] += n + sum&0xff
-			s.misses[low+op] += sum & 0xff
-			sum >>= 8
-		}
 	}
 }
 
@@ -382,36 +284,31 @@ func meetGo(row, heads []uint32) (missing uint64) {
 	return missing
 }
 
-// A mover adds "by" to every step-th line from low to low+size.
-type mover struct{ low, size, by, step uint32 }
+// A mover adds "by" to the lines from low to low+size.
+type mover struct{ low, size, by uint32 }
 
 func (e *state) move(movers []mover, turn int) {
 	e.turnBy(turn)
-	plain := plain(movers)
 	if 2*len(e.touched) > e.sets { // tags past the heads of a row do not matter
-		moveLines(e.tags, movers, plain)
-		moveLines(e.heads, movers, plain)
+		moveLines(e.tags, movers)
+		moveLines(e.heads, movers)
 	} else {
 		for _, row := range e.touched {
 			at := int(row) * e.ways
-			moveLines(e.tags[at:at+e.ways], movers, plain)
-			moveLines(e.heads[at:at+e.ways], movers, plain)
+			moveLines(e.tags[at:at+e.ways], movers)
+			moveLines(e.heads[at:at+e.ways], movers)
 		}
 	}
 	if e.log != nil {
-		moveLines(e.log.lines, movers, plain)
+		moveLines(e.log.lines, movers)
 	}
 	e.owner = 0
-}
-
-func plain(movers []mover) bool {
-	return !slices.ContainsFunc(movers, func(v mover) bool { return v.step != 1 })
 }
 
 func moveGo(lines []uint32, movers []mover) {
 	for i, line := range lines {
 		for _, m := range movers {
-			if line-m.low <= m.size && (m.step == 1 || (line-m.low)%m.step == 0) {
+			if line-m.low <= m.size {
 				lines[i] = line + m.by
 				break
 			}

@@ -26,6 +26,11 @@ type moving struct {
 	stride int
 }
 
+// same reports whether two accesses of a loop always have the same address.
+func (r moving) same(other moving) bool {
+	return r.stride == other.stride && r.base.same(&other.base)
+}
+
 func (m *machine) inside(n *node) *inner {
 	in := &inner{plain: true, all: n.body, each: float64(len(n.body))}
 	for _, a := range n.body {
@@ -47,6 +52,33 @@ func (m *machine) inside(n *node) *inner {
 		in.each = float64(len(in.refs))
 	}
 	return in
+}
+
+// distinct drops accesses to an address that the iteration accessed before. With at most as many
+// distinct lines as ways they hit, and only affect the LRU order. Last accesses that are not in the
+// order of the first ones stay.
+func distinct(refs []moving, ways int) []moving {
+	var first, last []moving
+	for i, r := range refs {
+		if !slices.ContainsFunc(refs[:i], r.same) {
+			first = append(first, r)
+		}
+		if !slices.ContainsFunc(refs[i+1:], r.same) {
+			last = append(last, r)
+		}
+	}
+	if len(first) > ways {
+		return refs
+	}
+	ordered := 0
+	for i, r := range last {
+		k := slices.IndexFunc(first[ordered:], r.same)
+		if k < 0 {
+			return append(first, last[i:]...)
+		}
+		ordered += k + 1
+	}
+	return first
 }
 
 func (in *inner) scratch(ways, line int) {
@@ -81,60 +113,6 @@ func (in *inner) scratch(ways, line int) {
 	}
 }
 
-// distinct drops accesses to an address that the iteration accessed before. With at most as many
-// distinct lines as ways they hit, and only affect the LRU order. A minimal tail of last accesses
-// stays to give that order.
-func distinct(refs []moving, ways int) []moving {
-	same := func(a moving) func(moving) bool {
-		return func(b moving) bool { return a.stride == b.stride && a.base.same(&b.base) }
-	}
-	var first, last []moving
-	for i, r := range refs {
-		if !slices.ContainsFunc(refs[:i], same(r)) {
-			first = append(first, r)
-		}
-		if !slices.ContainsFunc(refs[i+1:], same(r)) {
-			last = append(last, r)
-		}
-	}
-	if len(first) > ways {
-		return refs
-	}
-	for q := 0; ; q++ {
-		tail := last[len(last)-q:]
-		inTail := func(r moving) bool { return slices.ContainsFunc(tail, same(r)) }
-		order := slices.DeleteFunc(slices.Clone(first), inTail)
-		order = append(order, tail...)
-		if slices.EqualFunc(order, last, func(a, b moving) bool { return same(a)(b) }) {
-			return append(first, tail...)
-		}
-	}
-}
-
-// sparse applies distinct to a list of nodes and all lists below, except in innermost loops, which
-// have their own.
-func (m *machine) sparse(list []*node) (left []*node) {
-	for i := 0; i < len(list); {
-		var refs []moving
-		k := i
-		for ; k < len(list) && list[k].kind == access && !list[k].straddles; k++ {
-			refs = append(refs, moving{op: k, base: list[k].addr})
-		}
-		for _, r := range distinct(refs, m.levels[0].Ways) {
-			left = append(left, list[r.op])
-		}
-		if i = k; i == len(list) {
-			break
-		}
-		if n := list[i]; !n.inner {
-			n.body, n.orelse = m.sparse(n.body), m.sparse(n.orelse)
-		}
-		left = append(left, list[i])
-		i++
-	}
-	return left
-}
-
 func (m *machine) sweep(n *node, c *context, y, end int) {
 	in := n.inside
 	if !in.plain {
@@ -167,24 +145,13 @@ const fewTrips = 4
 // every makes "left" iterations access by access: all of a strided loop, or a few.
 func (in *inner) every(c *context, left int) {
 	s := c.states[0]
-	if !s.power {
-		for ; left > 0; left-- {
-			for i := range in.refs {
-				c.touch(in.at[i], in.refs[i].op)
-				in.at[i] += in.refs[i].stride
-			}
-		}
-		return
-	}
-	tags, first, mask, ways, shift := s.tags, s.first, s.mask, s.ways, s.shift&63
-	at, refs := in.at[:len(in.refs)], in.refs
 	for ; left > 0; left-- {
-		for i := range refs {
-			addr := at[i]
-			at[i] = addr + refs[i].stride
-			line := uint32(addr>>shift) + 1
-			if tags[int((line-first)&mask)*ways] != line {
-				c.touch(addr, refs[i].op)
+		for i := range in.refs {
+			addr := in.at[i]
+			in.at[i] = addr + in.refs[i].stride
+			line := uint32(addr>>s.shift) + 1
+			if s.tags[s.row(line)*s.ways] != line { // else nothing changes
+				c.touch(addr, in.refs[i].op)
 			}
 		}
 	}

@@ -124,30 +124,12 @@ func (u *unit) moves(m *machine, e *entry) bool {
 		if u.base[q]-e.base[q] == u.base[r]-e.base[r] {
 			continue
 		}
-		if m.disjoint(u.low[q], u.hig[q], u.low[r], u.hig[r]) &&
-			m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
-			continue
-		}
-		if !m.interleave(u, q, r, u.low) || !m.interleave(u, q, r, e.low) {
+		if !m.disjoint(u.low[q], u.hig[q], u.low[r], u.hig[r]) ||
+			!m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
 			return false
 		}
 	}
 	return true
-}
-
-// column returns the stride of a reference of an innermost loop in lines, if that is whole; else 1.
-func (u *unit) column(m *machine, r int) int {
-	own := max(u.refs[r].own, -u.refs[r].own)
-	if !u.inner || own&(m.maxLine-1) != 0 {
-		return 1
-	}
-	return max(1, own>>m.maxShift)
-}
-
-// interleave reports whether two strided references have the same stride and no common line.
-func (m *machine) interleave(u *unit, q, r int, low []int) bool {
-	step := u.column(m, q)
-	return step > 1 && step == u.column(m, r) && (low[q]>>m.maxShift-low[r]>>m.maxShift)%step != 0
 }
 
 // disjoint reports whether no line of any level holds bytes of both boxes.
@@ -165,10 +147,10 @@ func (u *unit) shift(m *machine, e *entry) {
 		}
 		low, hig := uint32(e.low[r]>>shift)+1, uint32(e.hig[r]>>shift)+1
 		covered := slices.ContainsFunc(movers, func(v mover) bool {
-			return v.step == 1 && v.by == by && low >= v.low && hig <= v.low+v.size
+			return v.by == by && low >= v.low && hig <= v.low+v.size
 		})
 		if !covered {
-			movers = append(movers, mover{low, hig - low, by, uint32(u.stepOf(m, e, r))})
+			movers = append(movers, mover{low, hig - low, by})
 		}
 	}
 	m.movers = movers
@@ -181,17 +163,6 @@ func (u *unit) shift(m *machine, e *entry) {
 		e.hig[r] += d
 	}
 	copy(e.base, u.base)
-}
-
-// stepOf returns 1, or a reference's stride in lines if it interleaves with one that moves apart.
-func (u *unit) stepOf(m *machine, e *entry, r int) int {
-	for q := range u.refs {
-		if u.base[q]-e.base[q] != u.base[r]-e.base[r] &&
-			!m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
-			return u.column(m, r) << m.maxShift >> m.levels[0].Shift
-		}
-	}
-	return 1
 }
 
 // fetch returns the summary of trips iterations of a node from y on, or nil if they must be run.

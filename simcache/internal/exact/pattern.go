@@ -165,50 +165,22 @@ func apartFrom(patterns []pattern, line int) (from, to int) {
 	return from, to
 }
 
-// A freshness says for each place in a line whether an access there is fresh: no pattern with a
-// short interval brings it back to its line. first is for the first iteration of a loop, any for
-// all others.
-type freshness struct {
-	loop       int // counted from the loop that it was asked for
-	first, any []bool
-}
+// fresh is the places in a line, from the first to before the second, at which an access is fresh:
+// no pattern with a short interval brings it back to its line.
+type fresh [2]int
 
-// freshness chooses a loop inside the given one, except the innermost. It is the one with the most
-// additional fresh places in its first iterations.
-func (o *operand) freshness(gap, line, behind int) freshness {
-	of := freshness{any: o.fresh(gap, line, -1)}
-	of.first = of.any
-	most := 0.0
-	for m := behind + 1; m < len(o.alone.Trips)-1; m++ {
-		first, more := o.fresh(gap, line, m), 0
-		for place, is := range first {
-			if is && !of.any[place] {
-				more++
-			}
-		}
-		if share := float64(more) / float64(o.alone.Trips[m]); share > most {
-			most = share
-			of.loop, of.first = m-behind, first
-		}
-	}
-	return of
-}
+func (f fresh) has(place int) bool { return f[0] <= place && place < f[1] }
 
-// fresh returns the fresh places in a loop's first iterations, to which no pattern with an earlier
-// iteration of that loop leads. For loop -1 it returns those in any iteration.
-func (o *operand) fresh(gap, line, loop int) []bool {
+// freshAfter returns the places to which no pattern with an interval of at most gap leads.
+func (o *operand) freshAfter(gap, line int) fresh {
 	var near []pattern
 	for _, p := range o.patterns {
-		if p.least <= gap && (loop < 0 || p.moves[loop] <= 0 && p.lead != loop) {
+		if p.least <= gap {
 			near = append(near, p)
 		}
 	}
-	fresh := make([]bool, line)
 	from, to := apartFrom(near, line)
-	for place := from; place < to; place++ {
-		fresh[place] = true
-	}
-	return fresh
+	return fresh{from, to}
 }
 
 // beginnings returns the number of accesses with an interval above hits, or with none. It fails if

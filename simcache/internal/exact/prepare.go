@@ -17,7 +17,6 @@ type node struct {
 	op, width int
 	addr      affine
 	straddles bool // some of its bytes may lie in the next line
-	away      bool // scratch: it is not in the current row; see machine.away
 
 	// of a loop
 	slot      int

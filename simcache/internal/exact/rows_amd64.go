@@ -44,8 +44,8 @@ func meet(row, heads []uint32) (missing uint64) {
 	return meetGo(row, heads)
 }
 
-func moveLines(lines []uint32, movers []mover, plain bool) {
-	if hasAVX2 && plain && len(lines)%8 == 0 && len(movers) > 0 {
+func moveLines(lines []uint32, movers []mover) {
+	if hasAVX2 && len(lines)%8 == 0 && len(movers) > 0 {
 		if n := len(lines) &^ 15; hasAVX512 && n > 0 {
 			moveAVX512(&lines[0], n, &movers[0], len(movers))
 			lines = lines[n:]
@@ -55,7 +55,7 @@ func moveLines(lines []uint32, movers []mover, plain bool) {
 		}
 		return
 	}
-	moveGo(stepLines(lines, movers), movers)
+	moveGo(lines, movers)
 }
 
 // vectors reports whether applyRows handles rows of this width.

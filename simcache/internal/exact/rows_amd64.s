@@ -112,7 +112,7 @@ done:
 
 // func moveAVX2(lines *uint32, n int, movers *mover, k int)
 //
-// moveAVX2 is moveGo for 8 lines at a time and movers of step 1.
+// moveAVX2 is moveGo for 8 lines at a time.
 TEXT ·moveAVX2(SB), NOSPLIT, $0-32
 	MOVQ lines+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -129,9 +129,9 @@ TEXT ·moveAVX2(SB), NOSPLIT, $0-32
 	VPXOR Y13, Y13, Y13
 	CMPQ BX, $2
 	JNE  two
-	VPBROADCASTD 16(SI), Y11
-	VPBROADCASTD 20(SI), Y12
-	VPBROADCASTD 24(SI), Y13
+	VPBROADCASTD 12(SI), Y11
+	VPBROADCASTD 16(SI), Y12
+	VPBROADCASTD 20(SI), Y13
 
 two:
 	VMOVDQU (DI), Y0
@@ -153,7 +153,7 @@ two:
 	JMP  moved
 
 more:
-	SHLQ $4, BX
+	IMUL3Q $12, BX, BX
 
 vector:
 	TESTQ CX, CX
@@ -176,7 +176,7 @@ mover:
 	VPOR Y2, Y4, Y4
 	VPAND Y2, Y3, Y3
 	VPADDD Y3, Y5, Y5
-	ADDQ $16, DX
+	ADDQ $12, DX
 	JMP  mover
 
 store:
@@ -197,7 +197,7 @@ TEXT ·moveAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+8(FP), CX
 	MOVQ movers+16(FP), SI
 	MOVQ k+24(FP), BX
-	SHLQ $4, BX
+	IMUL3Q $12, BX, BX
 	ADDQ SI, BX
 	SHRQ $4, CX
 
@@ -212,7 +212,7 @@ mover:
 	VPCMPUD.BCST $2, 4(DX), Z1, K1, K2
 	KANDNW K1, K2, K1
 	VPADDD.BCST 8(DX), Z0, K2, Z2
-	ADDQ $16, DX
+	ADDQ $12, DX
 	CMPQ DX, BX
 	JB   mover
 	VMOVDQU32 Z2, (DI)

@@ -4,7 +4,7 @@ package exact
 
 func meet(row, heads []uint32) (missing uint64) { return meetGo(row, heads) }
 
-func moveLines(lines []uint32, movers []mover, plain bool) { moveGo(lines, movers) }
+func moveLines(lines []uint32, movers []mover) { moveGo(lines, movers) }
 
 func vectors(ways int) bool { return false }
 

@@ -86,7 +86,7 @@ func (m *machine) solo(n *node) *solo {
 // repeats returns 1 if an earlier access of the list has the same address, else 0.
 func (in *inner) repeats(i int) int {
 	for _, r := range in.refs[:i] {
-		if r.stride == in.refs[i].stride && r.base.same(&in.refs[i].base) {
+		if r.same(in.refs[i]) {
 			return 1
 		}
 	}

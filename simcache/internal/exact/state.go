@@ -31,7 +31,6 @@ type state struct {
 	touched    []uint32 // the rows with heads
 	has        []uint64 // a bit for each row with heads
 	open       int      // number of rows with fewer heads than ways
-	packed     []uint64 // by row: heads of each of the first 8 operands, a byte each
 	missing    []uint8  // scratch: by row
 	opLow      int
 	misses     []uint64 // by operand, from opLow on: misses that no past can change
@@ -50,12 +49,12 @@ type state struct {
 func newState(l engine.Level, opLow, opHigh int) *state {
 	lines, words := l.Sets*l.Ways, (l.Sets+63)/64
 	of32, of16 := make([]uint32, 2*lines), make([]uint16, lines+l.Sets)
-	of64 := make([]uint64, 3*words+l.Sets+opHigh-opLow)
+	of64 := make([]uint64, 3*words+opHigh-opLow)
 	s := &state{sets: l.Sets, ways: l.Ways, shift: l.Shift, opLow: opLow, open: l.Sets,
 		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1,
 		missing: make([]uint8, l.Sets), tags: cut(&of32, lines), heads: cut(&of32, lines),
 		ops: cut(&of16, lines), count: cut(&of16, l.Sets), changed: cut(&of64, words),
-		before: cut(&of64, words), has: cut(&of64, words), packed: cut(&of64, l.Sets), misses: of64}
+		before: cut(&of64, words), has: cut(&of64, words), misses: of64}
 	s.turnBy(0)
 	return s
 }
@@ -84,7 +83,6 @@ func (s *state) reset() {
 	for _, row := range s.touched {
 		clear(s.tags[int(row)*s.ways:][:s.ways])
 		s.count[row] = 0
-		s.packed[row] = 0
 	}
 	s.open = s.sets
 	s.touched = s.touched[:0]
@@ -252,9 +250,6 @@ func (s *state) absent(row int, line uint32, op int) {
 	s.count[row]++
 	if n+1 == s.ways {
 		s.open--
-	}
-	if k := op - s.opLow; k < 8 {
-		s.packed[row] += 1 << (8 * k)
 	}
 }
 

@@ -93,11 +93,7 @@ func alike(levels []engine.Level, refs []operand) bool {
 					next[r].misses = min(next[r].misses, p.least)
 				}
 			}
-			brought := 0
-			for k := range refs {
-				brought += l.sweep(&refs[k], next[r].misses-1)
-			}
-			if brought < l.Ways {
+			if !l.thrashes(refs, next[r].misses-1) {
 				return false
 			}
 		}

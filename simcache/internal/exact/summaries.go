@@ -174,7 +174,6 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 
 // prepare chooses how to run the parts of a machine's program, which is placed.
 func (e *regions) prepare(m *machine, b *builder) {
-	m.program = m.sparse(m.program)
 	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
 	for i, n := range m.program {
 		if e.options.Progress != nil && n.kind == loop {

@@ -60,18 +60,11 @@ func (l *level) thrashes(refs []operand, iterations int) bool {
 	return l.thrashesIn(refs, iterations)
 }
 
-// thrashesIn first asks what needs no look at accesses.
 func (l *level) thrashesIn(refs []operand, iterations int) bool {
 	missing := l.Ways
-	sure := make([]int, len(refs))
-	for r := range refs {
-		sure[r], _ = l.stream(&refs[r], iterations)
-		sure[r] = max(sure[r], l.sweep(&refs[r], iterations))
-		missing -= sure[r]
-	}
 	for r := range refs {
 		if missing > 0 {
-			missing -= max(0, l.brings(&refs[r], iterations)-sure[r])
+			missing -= l.brings(&refs[r], iterations)
 		}
 	}
 	return missing <= 0
@@ -79,9 +72,6 @@ func (l *level) thrashesIn(refs []operand, iterations int) bool {
 
 // brings is mass, memoized.
 func (l *level) brings(o *operand, iterations int) int {
-	if mass, ok := l.stream(o, iterations); ok {
-		return mass
-	}
 	asked := massOf{l, iterations, o.misses}
 	mass, known := o.masses[asked]
 	if !known {
@@ -89,34 +79,6 @@ func (l *level) brings(o *operand, iterations int) int {
 		o.masses[asked] = mass
 	}
 	return mass
-}
-
-// stream is mass of a unit-stride or short-strided operand: one loop with a stride of at most a
-// line, perhaps repeated in passes. It reports whether the operand is one.
-//
-//  1. The operand touches one line after the other. The first stay in each line begins there, if no
-//     stay lasts until the next pass.
-//  2. Say that the iterations touch w lines for the first time in their pass.
-//  3. Within one pass, these lines are consecutive.
-//  4. Otherwise the last lines of one pass and the first lines of the next are consecutive. They
-//     are at least w-1, hence one less in a set.
-func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
-	n, line := o.alone, 1<<l.Shift
-	last := len(n.Trips) - 1
-	if last < 0 || last > 1 {
-		return 0, false
-	}
-	size := max(n.Operands[0].Strides[last], -n.Operands[0].Strides[last])
-	if size == 0 || size > line {
-		return 0, false
-	}
-	mass = min(iterations, n.Trips[last]) * size / line / l.Sets
-	if last == 0 {
-		return mass, true
-	}
-	soon := func(p pattern) bool { return p.lead == 0 && p.least < o.misses }
-	long := !slices.ContainsFunc(o.all, soon)
-	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
 }
 
 // mass returns a lower bound for any window of consecutive iterations of an operand: the lines of
@@ -130,8 +92,6 @@ func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 //     Such a move turns all sets equally. The loops up to the chosen one decide the place.
 //  5. Count at most one access of each line, a fresh one. By its place in the line, no pattern
 //     brings it back to a line touched in a window before, nor so soon that a stay lasts.
-//  6. In the first iterations of an inner loop, ignore patterns that need an earlier iteration of
-//     that loop (freshness).
 func (l *level) mass(o *operand, iterations int) int {
 	n, line := o.alone, 1<<l.Shift
 	op := n.Operands[0]
@@ -140,12 +100,12 @@ func (l *level) mass(o *operand, iterations int) int {
 	if part == 0 {
 		return 0
 	}
-	fresh := o.freshness(max(parts*part, o.misses-1), line, at)
+	fresh := o.freshAfter(max(parts*part, o.misses-1), line)
 	if share := o.share(fresh, line); share < 1 { // then more iterations fit the budget
 		part, at, step = o.part(iterations, line, int(float64(budget)/share))
-		fresh = o.freshness(max(parts*part, o.misses-1), line, at)
+		fresh = o.freshAfter(max(parts*part, o.misses-1), line)
 	}
-	if !slices.Contains(fresh.first, true) && !slices.Contains(fresh.any, true) {
+	if fresh[0] >= fresh[1] {
 		return 0
 	}
 	trips := slices.Clone(n.Trips[at:])
@@ -160,7 +120,7 @@ func (l *level) mass(o *operand, iterations int) int {
 	for k := range least[1:] {
 		least[k+1] = math.MaxInt
 	}
-	counts, lists := make([]int32, l.Sets), [2]map[uint64][]int{{}, {}}
+	counts, lists := make([]int32, l.Sets), map[uint64][]int{}
 	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
 		clear(counts)
 		for k := range parts {
@@ -195,21 +155,18 @@ func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 
 // share estimates the share of iterations that fill looks at: in a long innermost loop the fresh
 // ones, in a shorter one all.
-func (o *operand) share(fresh freshness, line int) float64 {
+func (o *operand) share(of fresh, line int) float64 {
 	step, trips := stepOf(o.alone, line), o.alone.Trips[len(o.alone.Trips)-1]
 	if 2*line/step > trips {
 		return 1
 	}
-	first, any := 0, 0
+	places := 0
 	for place := int(o.alone.Operands[0].Base) & (step - 1); place < line; place += step {
-		if fresh.first[place] {
-			first++
-		}
-		if fresh.any[place] {
-			any++
+		if of.has(place) {
+			places++
 		}
 	}
-	return min(1, float64(max(first, any, 1)*step)/float64(line)+ofRun/float64(trips))
+	return min(1, float64(max(places, 1)*step)/float64(line)+ofRun/float64(trips))
 }
 
 // ofRun is the cost of one run of an innermost loop, in iterations looked at.
@@ -219,7 +176,7 @@ const ofRun = 16
 type filling struct {
 	trips, strides []int
 	place, step    int
-	fresh          freshness
+	fresh          fresh
 }
 
 type knownMass struct {
@@ -230,43 +187,37 @@ type knownMass struct {
 const parts = 8
 
 // fill counts the lines of fresh accesses by set. A long innermost loop returns to each place in a
-// line periodically. For each starting place, lists has the fresh iterations of one period: in the
-// first iteration of the freshness's loop, and in others.
-func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness,
-	lists [2]map[uint64][]int) {
+// line periodically. For each starting place, lists has the fresh iterations of one period.
+func (l *level) fill(counts []int32, place uint64, trips, strides []int, of fresh,
+	lists map[uint64][]int) {
 	last := len(trips) - 1
 	steps := nest.Steps(trips[:last], strides[:last])
-	inner, within := uint64(strides[last]), uint64(len(fresh.any)-1)
-	period := len(fresh.any) / nest.GCD(len(fresh.any), strides[last])
+	inner, line := uint64(strides[last]), 1<<l.Shift
+	within := uint64(line - 1)
+	period := line / nest.GCD(line, strides[last])
 	addr := place + 1<<62 // keeps addresses positive if strides are negative
-	is, known := fresh.first, lists[0]
 	for loop := range nest.Walk(trips[:last]) {
 		if loop >= 0 {
 			addr += uint64(steps[loop])
 		}
-		if loop < fresh.loop {
-			is, known = fresh.first, lists[0]
-		} else if loop == fresh.loop {
-			is, known = fresh.any, lists[1]
-		}
 		if 2*period > trips[last] {
 			a := addr
 			for range trips[last] {
-				if is[a&within] {
+				if of.has(int(a & within)) {
 					counts[l.setOf(a)]++
 				}
 				a += inner
 			}
 			continue
 		}
-		list, found := known[addr&within]
+		list, found := lists[addr&within]
 		if !found {
 			for k := range period {
-				if is[(addr+uint64(k)*inner)&within] {
+				if of.has(int((addr + uint64(k)*inner) & within)) {
 					list = append(list, k)
 				}
 			}
-			known[addr&within] = list
+			lists[addr&within] = list
 		}
 		for _, k := range list {
 			for ; k < trips[last]; k += period {
@@ -372,36 +323,3 @@ func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
 	}
 	return missing <= 0
 }
-
-// sweep is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
-// period, touches the same lines.
-//
-//  1. A window of consecutive iterations leaves out at most one stretch of a period.
-//  2. It touches each line of the period except those in the stretch.
-//  3. Such a line's first touch of a period is in the window. For the stretch does not touch the
-//     line, so it lies before all the line's touches in a period, or after all of them.
-//  4. This counts if first touches of a period come from the level before.
-func (l *level) sweep(o *operand, iterations int) int {
-	n := o.alone
-	if len(n.Trips) == 0 || n.Operands[0].Strides[0] != 0 {
-		return 0
-	}
-	left := n.Iterations()/n.Trips[0] - iterations
-	soon := func(p pattern) bool { return p.lead == 0 && p.least < o.misses }
-	if left > iterations || slices.ContainsFunc(o.patterns, soon) {
-		return 0
-	}
-	fewest, known := o.sweeps[l]
-	if !known {
-		of := n.Operands[0]
-		of.Strides = of.Strides[1:]
-		fewest = touched.Fewest(of, n.Trips[1:], 1<<l.Shift, l.Sets, sweepBudget)
-		o.sweeps[l] = fewest
-	}
-	if fewest == 0 || left <= 0 {
-		return fewest
-	}
-	return max(0, fewest-l.crowdIn(o, left, fewest))
-}
-
-const sweepBudget = 1 << 20

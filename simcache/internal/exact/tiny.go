@@ -138,26 +138,9 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	}
 	m.apply(c, e.summary, t.rows)
 	for _, row := range t.rows {
-		m.away(n.body, n.slot, s, row, y, trips)
 		m.runIn(n, c, row, y, y+trips)
 	}
 	return true
-}
-
-// away notes which accesses of nodes are never in a row, in trips iterations of a loop from y on.
-// Accesses in other loops inside count as in the row.
-func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
-	for _, n := range nodes {
-		switch {
-		case n.kind == access:
-			n.away = trips > 0 && !m.reachOf(&n.addr, slot, y, y+trips-1, 0, s.shift).in(s, row)
-		case n.kind == loop:
-			m.away(n.body, slot, s, row, y, 0)
-		default:
-			m.away(n.body, slot, s, row, y, trips)
-			m.away(n.orelse, slot, s, row, y, trips)
-		}
-	}
 }
 
 // runIn runs iterations y to end of a loop in a row. Consecutive ones may touch the same lines of
@@ -197,7 +180,7 @@ func (m *machine) bringAlike(c *context, row, times int) {
 	}
 }
 
-// A listed node is a loop, or an access that may be in a row in some iterations of the loop around.
+// A listed node is a loop, or an access.
 type listed struct {
 	node    *node
 	at, own int // of an access: its first address, and its stride
@@ -208,7 +191,6 @@ type listed struct {
 func (m *machine) list(nodes []*node, slot, k int) int {
 	for _, n := range nodes {
 		switch {
-		case n.kind == access && n.away:
 		case n.kind == access:
 			m.listed = append(m.listed, listed{n, n.addr.at(m.slots), n.addr.coef(slot)})
 		case n.kind == branch && n.holds(m.slots):
@@ -294,10 +276,16 @@ func (m *machine) put(line uint32, op int) {
 // sameIn returns for how many iterations, at most k, an access touches the same line of a row, or
 // none. own is its stride.
 func sameIn(s *state, row, addr, own, k int) int {
-	if own == 0 || !reachFrom(addr, own*(k-1), s.shift).in(s, row) {
+	if own == 0 || !s.reaches(row, addr, own*(k-1)) {
 		return k
 	}
 	return min(k, stays(addr, own, 1<<s.shift))
+}
+
+// reaches reports whether an access that moves by so many bytes may touch a line of a row.
+func (s *state) reaches(row, addr, by int) bool {
+	low, high := (addr+min(by, 0))>>s.shift, (addr+max(by, 0))>>s.shift
+	return high-low >= modulo(row-s.row(uint32(low)+1), s.sets)
 }
 
 // stays returns for how many iterations an address with stride own stays in its line.
