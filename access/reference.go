@@ -92,7 +92,8 @@ func (c checker[T]) piece(views []layouts.Layout) (sum int, err error) {
 	c.ops, views = c.p.operands[len(c.p.operands)-len(views):], slices.Clone(views)
 	for i := range views {
 		for views[i].Rank() < 2 {
-			if views[i], err = views[i].Expand(append([]int{1}, views[i].Shape()...)...); err != nil {
+			one := append([]int{1}, views[i].Shape()...)
+			if views[i], err = views[i].Expand(one...); err != nil {
 				return 0, err
 			}
 		}

@@ -15,8 +15,8 @@ const mostInTurns = 20e6
 
 // inTurns returns about how many references of a pass Simulate looks up because threads that share
 // a level take turns (simcache.NewThreads). It returns 0 if no level is shared, or if the working
-// set fits the last level. It returns an error if Simulate does not count the misses of the last level.
-// Then each thread is counted alone, on its first level.
+// set fits the last level. It returns an error if Simulate does not count the misses of the last
+// level. Then each thread is counted alone, on its first level.
 func (p Pattern) inTurns(caches simcache.Config) (lookUps float64, err error) {
 	if !caches.Shares(len(p.shared)) || caches.Holds(slices.Concat(p.threads()...)...) {
 		return 0, nil

@@ -257,7 +257,8 @@ func (l Level) check(i int) error {
 		return errors.New("an exclusive level takes dirty lines from the one before it, so that " +
 			"it cannot be write-through")
 	case l.SharedBy < 0 || l.VictimLines < 0 || l.Prefetch.Degree < 0:
-		return fmt.Errorf("shared by %d cores, %d victim lines, prefetch degree %d: one is negative",
+		return fmt.Errorf(
+			"shared by %d cores, %d victim lines, prefetch degree %d: one is negative",
 			l.SharedBy, l.VictimLines, l.Prefetch.Degree)
 	case i == 0 && l.SharedBy > 1:
 		return fmt.Errorf("shared by %d cores: each core has a first level of its own", l.SharedBy)

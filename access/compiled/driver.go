@@ -49,8 +49,9 @@ func (t Task) Build(ctx context.Context, path string) (d Driver, err error) {
 	}
 	if hasMain && len(t.Values)+len(t.Sizes) == 0 {
 		if t.Passes > 1 {
-			return d, fmt.Errorf("%d passes: %s has a main, which runs once and calls %s as it does",
-				t.Passes, t.Path, t.Function)
+			return d, fmt.Errorf(
+				"%d passes: %s has a main, which runs once and calls %s as it does", t.Passes,
+				t.Path, t.Function)
 		}
 		return Driver{Main: true}, t.compile(ctx, t.Path, path)
 	}
@@ -132,8 +133,8 @@ func (t Task) parameters(ctx context.Context) (all []parameter, hasMain bool, er
 			continue
 		}
 		if defined {
-			return nil, hasMain, fmt.Errorf("%s is defined more than once: write a main that calls "+
-				"the one that is meant, and use --exec", t.Function)
+			return nil, hasMain, fmt.Errorf("%s is defined more than once: write a main that "+
+				"calls the one that is meant, and use --exec", t.Function)
 		}
 		defined = true
 		for _, p := range list {

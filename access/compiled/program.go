@@ -66,7 +66,8 @@ func Open(path string) (*Program, error) {
 	}
 	reports := func(s elf.Symbol) bool { return s.Name == "__tsan_func_entry" }
 	if !slices.ContainsFunc(symbols, reports) {
-		return nil, fmt.Errorf("%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %[1]s", path)
+		return nil, fmt.Errorf(
+			"%s was not built by bench cc: bench cc -- g++ -O2 FILE.cpp -o %[1]s", path)
 	}
 	p := &Program{path: path}
 	data, err := file.DWARF()

@@ -78,8 +78,8 @@ type check struct {
 func newBuilder(u *unit, ast *cc.AST, g given.Defines, opts Options,
 	turns map[cc.Node]int) (*builder, error) {
 	b := &builder{
-		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast, opts: opts, Defines: g,
-		turns:     turns,
+		file: &File{Align: opts.Align, Carried: maxLoops}, unit: u, ast: ast,
+		opts: opts, Defines: g, turns: turns,
 		functions: map[string]*cc.FunctionDefinition{},
 		arrays:    map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{},
 		depths: map[*cc.Declarator]int{},

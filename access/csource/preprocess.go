@@ -123,7 +123,8 @@ func newUnit(name string, text []byte, opts Options, sized string) (*unit, error
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
 			return nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
-		if slices.Contains(strings.Fields("defined __LINE__ __FILE__ __DATE__ __TIME__ __COUNTER__"), macro) {
+		own := strings.Fields("defined __LINE__ __FILE__ __DATE__ __TIME__ __COUNTER__")
+		if slices.Contains(own, macro) {
 			return nil, fmt.Errorf("-D %q: the preprocessor keeps %s to itself", define, macro)
 		}
 		u.predefined += fmt.Sprintf("#define %s %s\n", macro, value)

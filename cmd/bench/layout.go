@@ -86,8 +86,8 @@ func alone(c call, expression string) error {
 	return nil
 }
 
-// picture prints what p asks, perhaps of an expression, or draws it to a file. The words are folded;
-// the drawing already fits.
+// picture prints what p asks, perhaps of an expression, or draws it to a file. The words are
+// folded; the drawing already fits.
 func picture(c call, p interface {
 	Text() (words, drawing string, err error)
 	Drawing() (layouts.Drawing, error)

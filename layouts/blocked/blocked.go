@@ -239,7 +239,8 @@ func (l Layout) place(number int) (at int) {
 func listed(digits []digit) (sizes, strides string) {
 	var all [2][]string
 	for _, g := range digits {
-		all[0], all[1] = append(all[0], strconv.Itoa(g.size)), append(all[1], strconv.Itoa(g.stride))
+		all[0] = append(all[0], strconv.Itoa(g.size))
+		all[1] = append(all[1], strconv.Itoa(g.stride))
 	}
 	return strings.Join(all[0], "x"), strings.Join(all[1], ", ")
 }

@@ -35,8 +35,8 @@ func CheckLabel(key string) error {
 		"of one, such as host")
 }
 
-// Labels reads texts of "key=value". Each becomes a configuration line for benchstat (-col key), and
-// no key may repeat.
+// Labels reads texts of "key=value". Each becomes a configuration line for benchstat (-col key),
+// and no key may repeat.
 func Labels(texts []string, add func(key, value string)) error {
 	seen := map[string]bool{}
 	for _, text := range texts {

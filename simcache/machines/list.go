@@ -50,7 +50,8 @@ func (m Machine) WriteTables(w io.Writer) error {
 		if i == 0 {
 			inclusion = "" // the first level has none
 		}
-		row(cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Geometry, cmp.Or(l.Policy, "lru"), inclusion)
+		row(cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Geometry, cmp.Or(l.Policy, "lru"),
+			inclusion)
 	}
 	if len(m.Config.TLB) > 0 {
 		fmt.Fprintln(t, "\nsimulated data TLB\tentries\tways\tpage\treach")
