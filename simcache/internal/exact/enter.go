@@ -183,11 +183,7 @@ func (e *entering) stay(limit, line int) bool {
 	if e.stride >= line || e.stride <= -line {
 		return false
 	}
-	k := e.place
-	if e.stride > 0 {
-		k = line - 1 - e.place
-	}
-	k = min(k/max(e.stride, -e.stride), limit-e.y)
+	k := min(stays(e.place, e.stride, line)-1, limit-e.y)
 	if k <= 0 {
 		return false
 	}

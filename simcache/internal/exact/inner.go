@@ -159,16 +159,10 @@ func (in *inner) every(c *context, left int) {
 
 // run returns for how many iterations an access stays in its line.
 func (in *inner) run(i int, shift uint) int {
-	const ever = 1 << 62
-	line := int(1) << shift
-	switch stride, at := in.refs[i].stride, in.at[i]&(line-1); {
-	case stride == 0:
-		return ever
-	case stride > 0:
-		return (line-1-at)/stride + 1
-	default:
-		return at/-stride + 1
+	if in.refs[i].stride == 0 {
+		return 1 << 62
 	}
+	return stays(in.at[i], in.refs[i].stride, 1<<shift)
 }
 
 // runs makes "left" iterations.

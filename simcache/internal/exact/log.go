@@ -47,9 +47,6 @@ func (r *span) grow(more, room, list int) (from span) {
 	return from
 }
 
-// Logs reports whether summaries of these levels keep miss streams, and so cover all levels.
-func Logs(levels []engine.Level) bool { return len(levels) == 1 || sliced(levels) }
-
 // sliced reports whether the levels form slices.
 func sliced(levels []engine.Level) bool {
 	for _, l := range levels {
@@ -344,10 +341,7 @@ func (m *machine) roomy(e *summary, row int) bool {
 		most := m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)
 		e.weights[row] = weight{n, most}
 	}
-	if e.weights[row].lines > ways {
-		return false
-	}
-	return true
+	return e.weights[row].lines <= ways
 }
 
 // A weight bounds the lines of a row that one set of the second level gets. "of" is the number of

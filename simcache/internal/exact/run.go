@@ -176,14 +176,8 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 	same := end - y
 	for i := range u.refs {
 		r := &u.refs[i]
-		if r.own == 0 {
-			continue
-		}
-		at := (r.out.at(m.slots) + r.own*y) & (r.within - 1)
-		if r.own > 0 {
-			same = min(same, (r.within-1-at)/r.own+1)
-		} else {
-			same = min(same, at/-r.own+1)
+		if r.own != 0 {
+			same = min(same, stays(r.out.at(m.slots)+r.own*y, r.own, r.within))
 		}
 		if same == 1 {
 			return 1

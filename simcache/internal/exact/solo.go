@@ -199,10 +199,8 @@ func (o *solo) restingIn(s *state, row int) (lines [mostRests + 1]uint32, n int)
 
 func (s *state) appendRow(rows []int, line uint32) []int {
 	row := s.row(line)
-	for _, r := range rows {
-		if r == row {
-			return rows
-		}
+	if slices.Contains(rows, row) {
+		return rows
 	}
 	return append(rows, row)
 }

@@ -72,6 +72,9 @@ func (l *level) thrashesIn(refs []operand, iterations int) bool {
 
 // brings is mass, memoized.
 func (l *level) brings(o *operand, iterations int) int {
+	if mass, ok := l.stream(o, iterations); ok {
+		return mass
+	}
 	asked := massOf{l, iterations, o.misses}
 	mass, known := o.masses[asked]
 	if !known {
@@ -79,6 +82,34 @@ func (l *level) brings(o *operand, iterations int) int {
 		o.masses[asked] = mass
 	}
 	return mass
+}
+
+// stream is mass of a unit-stride or short-strided operand: one loop with a stride of at most a
+// line, perhaps repeated in passes. It reports whether the operand is one.
+//
+//  1. The operand touches one line after the other. The first stay in each line begins there, if no
+//     stay lasts until the next pass.
+//  2. Say that the iterations touch w lines for the first time in their pass.
+//  3. Within one pass, these lines are consecutive.
+//  4. Otherwise the last lines of one pass and the first lines of the next are consecutive. They
+//     are at least w-1, hence one less in a set.
+func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
+	n, line := o.alone, 1<<l.Shift
+	last := len(n.Trips) - 1
+	if last < 0 || last > 1 {
+		return 0, false
+	}
+	size := max(n.Operands[0].Strides[last], -n.Operands[0].Strides[last])
+	if size == 0 || size > line {
+		return 0, false
+	}
+	mass = min(iterations, n.Trips[last]) * size / line / l.Sets
+	if last == 0 {
+		return mass, true
+	}
+	soon := func(p pattern) bool { return p.lead == 0 && p.least < o.misses }
+	long := !slices.ContainsFunc(o.all, soon)
+	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
 }
 
 // mass returns a lower bound for any window of consecutive iterations of an operand: the lines of
@@ -275,11 +306,7 @@ func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 }
 
 func (l *level) setOf(addr uint64) uint64 {
-	block := addr >> l.Shift
-	if l.Sets&(l.Sets-1) == 0 {
-		return block & uint64(l.Sets-1)
-	}
-	return block % uint64(l.Sets)
+	return uint64(modulo(int(addr>>l.Shift), l.Sets))
 }
 
 // stepOf returns the greatest common divisor of a line and all strides.
