@@ -263,9 +263,12 @@ func splitting(rank, dim int) func(Layout, argument) (several, error) {
 	return func(l Layout, where argument) (several, error) { return l.splitAlong(rank, dim, where) }
 }
 
-// sortedOps adds the methods named after dtypes, such as half().
+// sortedOps adds the methods that dtypes' first other names are, such as half().
 func sortedOps(ops []viewOp) []viewOp {
 	for d := range Undefined {
+		if len(dtypes[d].others) == 0 {
+			continue
+		}
 		op := row(dtypes[d].others[0]+"()", func(s site) (site, error) { return s.to(d, preserve) })
 		op.cast = true
 		ops = append(ops, op)

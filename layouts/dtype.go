@@ -243,7 +243,8 @@ func roundShift(v uint32, n uint) uint32 {
 	return down
 }
 
-// Element is the constraint of Go types that a storage can hold.
+// Element is the constraint of Go types that a storage can hold: of whole numbers, those that
+// have a DType.
 type Element interface {
 	bool | wholeNumber | float32 | float64 | Half | BFloat | complex64 | complex128
 }

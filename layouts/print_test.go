@@ -160,3 +160,16 @@ func TestTorchExcerpts(t *testing.T) {
 		}
 	})
 }
+
+// TestPromotionsAgree: the order of two dtypes does not decide their result type.
+func TestPromotionsAgree(t *testing.T) {
+	for a := range layouts.Undefined {
+		for b := range a {
+			ab := layouts.ResultType([]layouts.DType{a, b}, nil, nil)
+			ba := layouts.ResultType([]layouts.DType{b, a}, nil, nil)
+			if ab != ba {
+				t.Errorf("%v and %v: %v, the other way round %v", a, b, ab, ba)
+			}
+		}
+	}
+}

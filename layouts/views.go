@@ -251,7 +251,7 @@ func (l Layout) selected(dim, index int) (Layout, error) {
 }
 
 // View returns the same elements, in the same row-major order, in another shape. One size may be -1
-// and is inferred. The error wraps a noViewError if the shape needs a copy
+// and is inferred. The error says why if the shape needs a copy
 // (aten/src/ATen/TensorUtils.cpp, computeStride).
 func (l Layout) View(sizes ...int) (Layout, error) {
 	shape, err := inferSize("view", sizes, "the tensor", l.Numel())

@@ -36,7 +36,7 @@ func (e Effort) And(other Effort) Effort {
 	return e
 }
 
-// Check returns an error for more than mostLookUps.
+// Check returns an error for more than 1e12 look-ups.
 func (e Effort) Check() error {
 	if e.LookUps > mostLookUps {
 		return fmt.Errorf("%v: want at most %.0f billion, fewer passes or a smaller shape", e,

@@ -47,7 +47,7 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 }
 
 // Progress sets a function that the counting goroutine calls now and then with the share done of
-// the first program: of the outermost loops' iterations in a pass. Only summaries call it.
+// the first program: of the outermost loops' iterations in a pass. References that are looked up one by one do not call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
 // runProgram sums the misses of passes. Once passes repeat, the last is multiplied.

@@ -5,7 +5,7 @@
 // Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979). A
 // difference in time counts only above a threshold, and only between runs of one machine.
 //
-// To build your own gate, as the example does:
+// To build your own gate, as example_test.go does:
 //
 //  1. Read the baseline and the new results ([results.Read]).
 //  2. [Compare] them; [Options] set the threshold for times.

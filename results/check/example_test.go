@@ -37,7 +37,8 @@ func Example() {
 		return
 	}
 
-	// 3. Ask what was found, the largest change first.
+	// 3. Ask whether something got worse, and what, the largest change first.
+	fmt.Println(report.Err())
 	for _, c := range report.Of(check.Regression) {
 		fmt.Printf("%s %s: %+.0f%%\n", c.Name, c.Unit, 100*c.Change)
 	}
@@ -51,6 +52,7 @@ func Example() {
 	fmt.Println("the page names the benchmark:",
 		strings.Contains(page.String(), "Traverse/order=col/shape=64x64"))
 	// Output:
+	// 2 regressions, 0 improvements; compared 1 exact count and 1 time
 	// Traverse/order=col/shape=64x64 D1-misses/op: +1500%
 	// Traverse/order=col/shape=64x64 sec/op: +20%
 	// the page names the benchmark: true
