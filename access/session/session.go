@@ -2,7 +2,7 @@
 // times, and returns results as records in the units of package results. It warns of whatever makes
 // the times doubtful.
 //
-// A run takes four steps, which the example shows:
+// A run takes four steps, which example_test.go shows:
 //
 //  1. A [Plan] says what to walk: comparisons of named specs, such as those of access.Suite, and
 //     studies ([Studies]). It also says on which simulated caches, how often and for how long.
