@@ -20,7 +20,7 @@ func someOrder(t *rapid.T, loops int) []int {
 // same order; and what is written keeps its order if and only if that is said.
 func TestReorder(t *testing.T) {
 	verdicts := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	checkOften(t, func(t *rapid.T) {
 		p := somePerfect(t)
 		for _, chain := range p.Chains() {
 			order := someOrder(t, len(chain))
@@ -48,11 +48,24 @@ func TestReorder(t *testing.T) {
 	wantVerdicts(t, verdicts)
 }
 
+// checkOften is rapid.Check, ten times over in a whole run: wantVerdicts bounds a share of 1%, which
+// one case of a hundred would exceed by chance.
+func checkOften(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	rounds := 10
+	if testing.Short() {
+		rounds = 1
+	}
+	for range rounds {
+		rapid.Check(t, property)
+	}
+}
+
 // wantVerdicts checks that most cases were decided, both ways. A short run has too few for that.
 func wantVerdicts(t *testing.T, verdicts map[string]int) {
 	t.Helper()
 	few := verdicts["kept"] == 0 || verdicts["broken"] == 0 ||
-		10*verdicts["unproved"] > verdicts["kept"]
+		100*verdicts["unproved"] > verdicts["kept"]
 	if few && !testing.Short() {
 		t.Errorf("verdicts %v", verdicts)
 	}
@@ -61,7 +74,7 @@ func wantVerdicts(t *testing.T, verdicts map[string]int) {
 // TestTile: tiles make the same accesses, and where that is said, what is written keeps its order.
 func TestTile(t *testing.T) {
 	verdicts := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	checkOften(t, func(t *rapid.T) {
 		p := somePerfect(t)
 		for _, chain := range p.Chains() {
 			sizes := make([]int, len(chain))

@@ -164,7 +164,7 @@ func TestIntervals(t *testing.T) {
 // whichever way, and what the levels hold in the end.
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(enginetest.Cases(4000)) {
+	for seed := range uint64(enginetest.Cases(20000)) {
 		d := enginetest.Random(seed, 52)
 		levels := d.ProgramLevels()
 		e, want := New(levels, 1), reference.New(levels)
