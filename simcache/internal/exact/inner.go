@@ -12,6 +12,7 @@ type inner struct {
 	at      []int    // addresses
 	left    []int    // iterations until the line changes
 	lines   []uint64 // scratch: an iteration's lines, their rows in the high bits
+	out     []uint64 // scratch: touches
 	fresh   []bool   // the line changed just now
 	alike   bool     // moving accesses share a positive stride that divides a line
 	period  int      // then iterations per line
@@ -144,6 +145,9 @@ const fewTrips = 4
 
 // every makes "left" iterations access by access: all of a strided loop, or a few.
 func (in *inner) every(c *context, left int) {
+	if in.everyFar(c, left) {
+		return
+	}
 	s := c.states[0]
 	for ; left > 0; left-- {
 		for i := range in.refs {

@@ -6,6 +6,9 @@ import "github.com/klauspost/cpuid/v2"
 func meetAVX2(row, heads *uint32, n int) (missing uint64)
 
 //go:noescape
+func everyAVX2(s *state, at *int, refs *moving, n, left int, places uint32, out *uint64) int
+
+//go:noescape
 func moveAVX2(lines *uint32, n int, movers *mover, k int)
 
 //go:noescape
@@ -77,6 +80,46 @@ func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 // returns their number.
 func advanceRows(rows []uint32, line uint32, missing []uint8) (sum int) {
 	return advanceAVX2(&rows[0], line, len(missing), &missing[0])
+}
+
+// mostFar is the most accesses that everyFar makes at once.
+const mostFar = 512
+
+// everyFar is every with vectors, for levels of one line size, and reports whether it could. It
+// marks all rows as changed. Of the hits, only those that fewer ways would lose are noted.
+func (in *inner) everyFar(c *context, left int) bool {
+	s, refs := c.states[0], len(in.refs)
+	far := len(c.states) == 1 || c.sliced
+	if !far || !vectors(s.ways) || !s.power || left < 16 || refs > mostFar {
+		return false
+	}
+	places := uint32(0xff)
+	if s.fewer != nil {
+		places >>= mostRests
+	}
+	if in.out == nil {
+		in.out = make([]uint64, mostFar+1)
+	}
+	for left > 0 {
+		k := min(left, mostFar/refs)
+		left -= k
+		n := everyAVX2(s, &in.at[0], &in.refs[0], refs, k, places, &in.out[0])
+		for _, w := range in.out[:n] {
+			line, op := uint32(w), in.refs[w>>32&0xffff].op
+			if place := w >> 48; place != 0 {
+				s.fewerOf(s.row(line), op)[7-trailing(place)]++
+				continue
+			}
+			s.absent(s.row(line), line, op)
+			for _, t := range c.states[1:] {
+				if !t.touch(line, op) {
+					break
+				}
+			}
+		}
+	}
+	s.mark(0, s.sets)
+	return true
 }
 
 // bringLines touches lines of a level, and counts the absent ones by operand. It reports whether it

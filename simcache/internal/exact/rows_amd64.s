@@ -420,6 +420,86 @@ end:
 	VZEROUPPER
 	RET
 
+// func everyAVX2(s *state, at *int, refs *moving, n, left int, places uint32, out *uint64) int
+//
+// everyAVX2 makes "left" iterations of n accesses in one level, for rows of 8. It writes to out the
+// touches of lines that were at none of the places of their row, a bit each, and returns their
+// number. A touch is the line, the access number from bit 32 on, and a bit for the place from bit
+// 48 on, none if absent.
+//
+//	DI tags  R12 first  R13 mask  BX shift  SI at  R10 a reference  R11 out
+//	DX access  AX its line  R8 the row
+TEXT ·everyAVX2(SB), NOSPLIT, $0-64
+	MOVQ s+0(FP), R8
+	MOVQ state_tags(R8), DI
+	MOVL state_first(R8), R12
+	MOVL state_mask(R8), R13
+	MOVQ state_shift(R8), BX
+	MOVQ at+8(FP), SI
+	MOVQ out+48(FP), R11
+	LEAQ ·turns(SB), R9
+
+iteration:
+	XORL DX, DX
+	MOVQ refs+16(FP), R10
+
+access:
+	MOVQ (SI)(DX*8), AX
+	MOVQ moving_stride(R10), R8
+	ADDQ AX, R8
+	MOVQ R8, (SI)(DX*8)
+	SHRXQ BX, AX, AX
+	INCL AX
+	MOVL AX, R8
+	SUBL R12, R8
+	ANDL R13, R8
+	SHLQ $5, R8
+	ADDQ DI, R8
+	CMPL AX, (R8)
+	JEQ  touched
+	VMOVD AX, X1
+	VPBROADCASTD X1, Y1
+	VMOVDQU (R8), Y0
+	VPCMPEQD Y0, Y1, Y2
+	VMOVMSKPS Y2, CX
+	MOVQ CX, R15
+	SHLQ $16, R15
+	ORQ  DX, R15
+	SHLQ $32, R15
+	ORQ  AX, R15
+	MOVQ R15, (R11)
+	MOVL CX, R15
+	ANDL places+40(FP), R15
+	CMPL R15, $1
+	SBBQ R15, R15
+	ANDQ $8, R15
+	ADDQ R15, R11
+	ORL  $0x80, CX
+	TZCNTL CX, CX
+	SHLL $5, CX
+	VMOVDQU (R9)(CX*1), Y3
+	VPERMD Y0, Y3, Y0
+	VPBLENDD $1, Y1, Y0, Y0
+	VMOVDQU Y0, (R8)
+
+touched:
+	ADDQ $moving__size, R10
+	INCQ DX
+	CMPQ DX, n+24(FP)
+	JB   access
+	DECQ left+32(FP)
+	JNE  iteration
+	SUBQ out+48(FP), R11
+	SHRQ $3, R11
+	MOVQ R11, ret+56(FP)
+	VZEROUPPER
+	RET
+
+// BRING_ARGS begins bringAVX512, bringAVX2 and sendAVX2. BRING_ROW begins each of their lines; see
+// state.row.
+//
+//	DI tags  R12 first  R13 mask  AX low  R15 up  R14 down  R11 misses
+//	SI lines  BX ops  CX lines left  R8 row
 #define BRING_ARGS \
 	MOVQ state_tags(R8), DI; \
 	MOVL state_first(R8), R12; \

@@ -12,6 +12,8 @@ func applyRows(to []uint32, e *summary, off int, missing []uint8) {}
 
 func advanceRows(rows []uint32, line uint32, missing []uint8) (sum int) { return 0 }
 
+func (in *inner) everyFar(c *context, left int) bool { return false }
+
 func (s *state) bringLines(lines []uint32, ops []uint16) bool { return false }
 
 func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool { return false }

@@ -151,33 +151,14 @@ func (s *state) touch(line uint32, op int) (absent bool) {
 func (s *state) bringTo(at int, line uint32, op int) (absent bool) {
 	row := s.tags[at*s.ways:][:s.ways]
 	s.changed[at>>6] |= 1 << (at & 63)
-	if s.fewer != nil {
-		s.deepHit(at, line, op)
+	place := front(row, line)
+	if place == s.ways {
+		s.absent(at, line, op)
+		return true
 	}
-	if len(row) == 8 {
-		if front8((*[8]uint32)(row), line) {
-			return false
-		}
-	} else if present(row, line) {
-		return false
+	if less := s.ways - place; s.fewer != nil && less <= mostRests {
+		s.fewerOf(at, op)[less-1]++ // with fewer ways, it would be absent
 	}
-	s.absent(at, line, op)
-	return true
-}
-
-func front8(r *[8]uint32, line uint32) bool {
-	for p := 1; p < 8; p++ {
-		if r[p] == line {
-			for ; p > 0; p-- {
-				r[p] = r[p-1]
-			}
-			r[0] = line
-			return true
-		}
-	}
-	moved := *(*[7]uint32)(r[:7])
-	*(*[7]uint32)(r[1:]) = moved
-	r[0] = line
 	return false
 }
 
@@ -186,16 +167,6 @@ func (s *state) mark(row, n int) {
 		k := min(64-row&63, end-row)
 		s.changed[row>>6] |= (1<<k - 1) << (row & 63)
 		row += k
-	}
-}
-
-// deepHit notes a line among the last places of its row: with fewer ways, it would be absent.
-func (s *state) deepHit(at int, line uint32, op int) {
-	row := s.tags[at*s.ways:][:s.ways]
-	for less := 1; less <= min(mostRests, s.ways-1); less++ {
-		if row[s.ways-less] == line {
-			s.fewerOf(at, op)[less-1]++
-		}
 	}
 }
 
@@ -261,14 +232,17 @@ func (s *state) bring(line uint32) (absent bool) {
 }
 
 // present makes a line the first of a row, and reports whether it was there.
-func present(row []uint32, line uint32) bool {
+func present(row []uint32, line uint32) bool { return front(row, line) < len(row) }
+
+// front makes a line the first of a row. It returns the line's place before, or the row's length.
+func front(row []uint32, line uint32) (place int) {
 	before := line
 	for p, l := range row {
 		row[p] = before
 		if l == line {
-			return true
+			return p
 		}
 		before = l
 	}
-	return false
+	return len(row)
 }
