@@ -18,6 +18,9 @@ type summary struct {
 	looked []uint64 // a bit for each row with a known again
 	sum    []uint64 // by operand, from opLow on: the sum over again
 
+	headsOf []uint64 // by operand, from opLow on: heads, when there were "counted" in all
+	counted int
+
 	// Of the last application, if there is a miss stream. By row: a bit for each head that missed
 	// (sent), whether that is known (knew), and whether a repetition sends nothing to later levels
 	// (quiet).
@@ -27,9 +30,10 @@ type summary struct {
 }
 
 func newSummary(s *state) *summary {
-	list := make([]uint64, s.sets+len(s.changed)+len(s.misses))
+	list := make([]uint64, s.sets+len(s.changed)+2*len(s.misses))
 	again, looked := cut(&list, s.sets), cut(&list, len(s.changed))
-	return &summary{state: s, again: again, looked: looked, sum: list}
+	sum := cut(&list, len(s.misses))
+	return &summary{state: s, again: again, looked: looked, sum: sum, headsOf: list}
 }
 
 // keepLog gives a summary a miss stream of at most "most" items.
@@ -42,6 +46,7 @@ func (e *summary) keepLog(most int) {
 }
 
 func (e *summary) forget() {
+	e.counted = -1
 	clear(e.looked)
 	clear(e.sum)
 	clear(e.roomy)
@@ -149,7 +154,7 @@ func (e *summary) gather() {
 		e.changed[i] |= e.before[i]
 		for w := e.changed[i] & e.looked[i]; w != 0; w &= w - 1 {
 			row := i<<6 + trailing(w)
-			e.credit(e.sum, row, ^uint64(0))
+			e.credit(e.sum, row, e.again[row], ^uint64(0))
 		}
 		e.looked[i] &^= e.changed[i]
 		if e.log != nil {
@@ -158,9 +163,9 @@ func (e *summary) gather() {
 	}
 }
 
-func (e *summary) credit(misses []uint64, row int, by uint64) {
-	for w := e.again[row]; w != 0; w &= w - 1 {
-		misses[int(e.ops[row*e.ways+trailing(w)])-e.opLow] += by
+func (e *summary) credit(misses []uint64, row int, heads, by uint64) {
+	for ; heads != 0; heads &= heads - 1 {
+		misses[int(e.ops[row*e.ways+trailing(heads)])-e.opLow] += by
 	}
 }
 
@@ -176,7 +181,8 @@ func (m *machine) applyAgain(c *context, e *summary, off, low int) {
 		}
 		e.looked[i] |= has &^ dirty
 		for w := has & dirty & e.looked[i]; w != 0; w &= w - 1 {
-			e.credit(s.misses[low:], i<<6+trailing(w), ^uint64(0))
+			row := i<<6 + trailing(w)
+			e.credit(s.misses[low:], row, e.again[row], ^uint64(0))
 		}
 		for w := has & dirty &^ m.skipped[i]; w != 0; w &= w - 1 {
 			c.applyRow(e, i<<6+trailing(w), off)
@@ -201,7 +207,7 @@ func (e *summary) look(row int) {
 	lines := list[:e.ways]
 	copy(lines, e.tags[row*e.ways:])
 	e.again[row] = meet(lines, e.heads[row*e.ways:][:e.ways])
-	e.credit(e.sum, row, 1)
+	e.credit(e.sum, row, e.again[row], 1)
 }
 
 // applyRow composes one row. If its old contents were known, it returns a bit for each missed head.
@@ -241,6 +247,7 @@ func (s *state) missHeads(row int, ops []uint16, missing uint64) {
 // adopt takes over c heads that were copied to an empty row.
 func (s *state) adopt(row, c int) {
 	s.count[row] = uint16(c)
+	s.met += c
 	s.meetRow(row)
 	if c == s.ways {
 		s.open--
@@ -262,15 +269,46 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	for i, at := range skip {
 		copy(s.tags[at*s.ways:][:s.ways], m.kept[i*s.ways:])
 	}
+	m.countFull(s, e, off, low)
+	if e.log != nil {
+		m.sendFull(c, e, off)
+	}
+}
+
+// countFull counts the misses of all rows. Mostly all heads miss, so it subtracts those that hit.
+func (m *machine) countFull(s *state, e *summary, off, low int) {
+	if s.rowMisses == nil {
+		e.countHeads()
+		for op, n := range e.headsOf {
+			s.misses[low+op] += n
+		}
+	}
 	for row, missing := range m.missing[:e.sets] {
-		if m.skipped[row>>6]>>(row&63)&1 == 0 {
+		if m.skipped[row>>6]>>(row&63)&1 != 0 {
+			missing = 0
+		} else if s.rowMisses != nil {
 			at := s.opposite(uint32(row), off)
 			m.addByRow(s, e, row, at, low)
 			s.missHeads(at, e.ops[row*8:], uint64(missing))
 		}
+		if s.rowMisses == nil {
+			hit := uint8(1<<e.count[row]-1) &^ missing
+			e.credit(s.misses[low:], row, uint64(hit), ^uint64(0))
+		}
 	}
-	if e.log != nil {
-		m.sendFull(c, e, off)
+}
+
+// countHeads counts a summary's heads by operand, unless it knows them.
+func (e *summary) countHeads() {
+	if e.counted == e.met {
+		return
+	}
+	e.counted = e.met
+	clear(e.headsOf)
+	for _, row := range e.touched {
+		for _, op := range e.ops[int(row)*e.ways:][:e.count[row]] {
+			e.headsOf[int(op)-e.opLow]++
+		}
 	}
 }
 

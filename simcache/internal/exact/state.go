@@ -31,6 +31,7 @@ type state struct {
 	touched    []uint32 // the rows with heads
 	has        []uint64 // a bit for each row with heads
 	open       int      // number of rows with fewer heads than ways
+	met        int      // number of heads
 	missing    []uint8  // scratch: by row
 	opLow      int
 	misses     []uint64 // by operand, from opLow on: misses that no past can change
@@ -84,7 +85,7 @@ func (s *state) reset() {
 		clear(s.tags[int(row)*s.ways:][:s.ways])
 		s.count[row] = 0
 	}
-	s.open = s.sets
+	s.open, s.met = s.sets, 0
 	s.touched = s.touched[:0]
 	clear(s.has)
 	clear(s.misses)
@@ -219,6 +220,7 @@ func (s *state) absent(row int, line uint32, op int) {
 	}
 	s.heads[row*s.ways+n], s.ops[row*s.ways+n] = line, uint16(op)
 	s.count[row]++
+	s.met++
 	if n+1 == s.ways {
 		s.open--
 	}
