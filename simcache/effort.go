@@ -72,25 +72,26 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 
 // EffortOfProgram estimates the cost of RunProgram if every access is looked up, without summaries.
 func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
-	refs, err := p.Count()
-	if err != nil || refs == 0 {
-		return Effort{} // RunProgram returns the error
-	}
 	if enough := h.settled(); enough > 0 && !h.config.Brute {
 		passes = min(passes, enough)
 	}
 	// the same number of references, each to its own line
-	like := nest.Nest{Trips: []int{refs}, Operands: []nest.Operand{{Width: 1,
-		Strides: []int{1 << 12}}}}
+	like := nest.Nest{Operands: []nest.Operand{{Width: 1, Strides: []int{1 << 12}}}}
 	for _, op := range p.Operands() {
 		like.Operands[0].Width = max(like.Operands[0].Width, op.Width)
 	}
 	var effort Effort
 	for _, e := range []engine.Engine{h.data, h.tlb} {
-		if e != nil && e.LooksUp(like.Operands) {
-			lookUps, seconds := e.Effort([]nest.Nest{like}, passes)
-			effort.add(lookUps, seconds)
+		if e == nil || !e.LooksUp(like.Operands) {
+			continue
 		}
+		refs, err := p.Count()
+		if err != nil || refs == 0 {
+			return Effort{} // RunProgram returns the error
+		}
+		like.Trips = []int{refs}
+		lookUps, seconds := e.Effort([]nest.Nest{like}, passes)
+		effort.add(lookUps, seconds)
 	}
 	return effort
 }
