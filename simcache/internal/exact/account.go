@@ -10,7 +10,7 @@ package exact
 
 // The allowed debt is 1/owedOf of the program's cost, and at least leastOwed.
 const (
-	owedOf    = 32
+	owedOf    = 16
 	leastOwed = 1 << 21
 	// mostSpared caps an account: more credit pays for all entries that may follow.
 	mostSpared = 1 << 50

@@ -138,7 +138,7 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
 		least *= 2
 	}
-	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
+	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < least {
 		return y
 	}
 	size := least
