@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 )
 
@@ -55,4 +56,79 @@ func TestMoveLines(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEveryFar: strided loops leave the same states, counts and miss streams with vectors as
+// without. The first level is a level or a summary, which may count by row or keep a miss stream.
+func TestEveryFar(t *testing.T) {
+	if !hasAVX2 {
+		t.Skip("no AVX2")
+	}
+	defer func() { hasAVX2 = true }()
+	for seed := range uint64(enginetest.Cases(5000)) {
+		d := enginetest.Random(seed, 67)
+		levels := []engine.Level{{Shift: 6, Sets: d.Of(1, 4, 16, 64), Ways: 8}}
+		if d.One(2) {
+			levels = append(levels, engine.Level{Shift: 6, Sets: levels[0].Sets * d.Of(1, 4),
+				Ways: d.Of(8, 16)})
+		}
+		var refs []moving
+		var at []int
+		for range 1 + d(8) {
+			stride := d.Of(64, 128, 1<<12, 192, -64, 8, 0) + d.Of(0, 8)
+			refs = append(refs, moving{op: 3 + d(3), stride: stride})
+			at = append(at, 1<<30+8*d(1<<d(16)))
+		}
+		kind, trips := d(4), 1+d(700)
+		run := func(vectors bool) (*inner, *context) {
+			hasAVX2 = vectors
+			c := &context{sliced: true}
+			for _, l := range levels {
+				c.states = append(c.states, newState(l, 3, 6).known())
+			}
+			s := newState(levels[0], 3, 6)
+			switch kind {
+			case 1:
+				c.states = []*state{s}
+			case 2:
+				s.byRow(&unit{alone: true})
+				c.states = []*state{s}
+			case 3:
+				s.log = &log{rows: make([]span, s.sets), most: 4000}
+				c.states = []*state{s}
+			}
+			in := &inner{refs: refs, at: slices.Clone(at)}
+			in.every(c, trips)
+			in.every(c, 30)
+			return in, c
+		}
+		in, c := run(true)
+		in2, c2 := run(false)
+		if !slices.Equal(in.at, in2.at) {
+			t.Fatalf("%d: at %v, want %v", seed, in.at, in2.at)
+		}
+		for i, s := range c.states {
+			want := c2.states[i]
+			same := slices.Equal(s.tags, want.tags) && slices.Equal(s.misses, want.misses) &&
+				slices.Equal(s.heads, want.heads) && slices.Equal(s.ops, want.ops) &&
+				slices.Equal(s.count, want.count) && s.met == want.met && s.open == want.open &&
+				slices.Equal(s.rowMisses, want.rowMisses) && slices.Equal(s.fewer, want.fewer)
+			for row := range s.sets {
+				if s.log != nil && !s.log.over {
+					lines, ops := s.log.row(row)
+					lines2, ops2 := want.log.row(row)
+					same = same && slices.Equal(lines, lines2) && slices.Equal(ops, ops2)
+				}
+				unmarked := s.changed[row>>6]>>(row&63)&1 == 0
+				same = same && !(unmarked && want.changed[row>>6]>>(row&63)&1 != 0)
+			}
+			if s.log != nil {
+				same = same && s.log.over == want.log.over
+			}
+			if !same {
+				t.Fatalf("%d: %v %v: level %d differs with vectors: %+v, want %+v",
+					seed, levels, refs, i, s, want)
+			}
+		}
+	}
 }
