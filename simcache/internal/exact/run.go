@@ -117,8 +117,11 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		if same == 0 {
 			same = n.sameFrom(m, y, end)
 			if same > len(c.states)+1 && c.states[0].rowMisses == nil {
-				y = m.repeat(n, c, y, same)
-				same = 0
+				m.repeat(n, c, 0, same, func(i int) {
+					m.slots[n.slot] = y + i
+					m.run(n.body, c)
+				})
+				y, same = y+same-1, 0
 				continue
 			}
 		}
@@ -186,7 +189,7 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 	return same
 }
 
-// repeat runs same iterations from y on, which touch the same lines, and returns the last.
+// repeat runs iterations of a loop that touch the same lines, the i-th by run(i).
 //
 //  1. The first iteration leaves the first level with its lines on top. Each later one finds this
 //     state and leaves it unchanged.
@@ -196,11 +199,16 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 //  4. None of these misses is a head. The iteration before touched the line, so the line can only
 //     be absent from a set that has all its heads.
 //
-// A miss stream must be complete, which it is once an iteration adds nothing to it.
-func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
+// A miss stream must be complete, which it is once an iteration adds nothing to it. If misses are
+// counted by row, all are in the given one.
+func (m *machine) repeat(n *node, c *context, row, times int, run func(i int)) {
+	if times == 1 {
+		run(0)
+		return
+	}
 	size, log := n.opHigh-n.opLow, c.states[0].log
 	at, i := len(m.saved), 0
-	for ; i < same; i++ {
+	for ; i < times; i++ {
 		m.saved = m.saved[:at]
 		for _, s := range c.states {
 			m.saved = append(m.saved, s.misses[n.opLow-s.opLow:][:size]...)
@@ -209,20 +217,21 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 		if log != nil {
 			items = log.items
 		}
-		m.slots[n.slot] = y + i
-		m.run(n.body, c)
+		run(i)
 		if i >= len(c.states) && (log == nil || log.items == items) {
 			break
 		}
 	}
-	left := uint64(max(0, same-i-1))
+	left := uint64(max(0, times-i-1))
 	for i, before := range m.saved[at:] {
 		s := c.states[i/size]
 		op := n.opLow - s.opLow + i%size
-		s.misses[op] += left * (s.misses[op] - before)
+		more := left * (s.misses[op] - before)
+		if s.misses[op] += more; s.rowMisses != nil {
+			s.rowMisses[row*len(s.misses)+op] += more
+		}
 	}
 	m.saved = m.saved[:at]
-	return y + same - 1
 }
 
 // estimate returns the approximate touches of an instance, each those of an iteration.

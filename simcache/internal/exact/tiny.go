@@ -144,11 +144,7 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 }
 
 // runIn runs iterations y to end of a loop in a row. Consecutive ones may touch the same lines of
-// the row in the same order:
-//
-//  1. The first of these leaves the lines on top.
-//  2. So each later one misses as the second does.
-//  3. None of these misses is a head, because the first touched its line.
+// the row in the same order. If these fit in the ways, all are there after the first time.
 func (m *machine) runIn(n *node, c *context, row, y, end int) {
 	for y < end {
 		m.slots[n.slot], m.listed = y, m.listed[:0]
@@ -156,27 +152,13 @@ func (m *machine) runIn(n *node, c *context, row, y, end int) {
 		for at := 0; at < k; {
 			m.lines, m.linesOps = m.lines[:0], m.linesOps[:0]
 			same := m.collect(m.listed, c.states[0], row, at, k-at)
-			m.bringAlike(c, row, same)
 			at += same
+			if len(m.lines) <= c.states[0].ways {
+				same = 1
+			}
+			m.repeat(n, c, row, same, func(int) { c.bringIn(row, m.lines, m.linesOps) })
 		}
 		y += k
-	}
-}
-
-// bringAlike touches the collected lines in a row, times times. If they fit in the ways, all are
-// there after the first time.
-func (m *machine) bringAlike(c *context, row, times int) {
-	s := c.states[0]
-	c.bringIn(row, m.lines, m.linesOps)
-	if times == 1 || len(m.lines) <= s.ways {
-		return
-	}
-	missing := s.missing[:len(m.lines)]
-	bringRow(s.tags[row*s.ways:][:s.ways], m.lines, missing)
-	for i, absent := range missing {
-		if absent != 0 {
-			s.miss(row, int(m.linesOps[i]), uint64(times-1))
-		}
 	}
 }
 
