@@ -166,9 +166,10 @@ func (c *context) bring(lines []uint32, ops []uint16) {
 	}
 	for i, line := range lines {
 		for _, t := range c.states[1:] {
-			if !t.touch(line, int(ops[i])) {
+			if !t.bring(line) {
 				break
 			}
+			t.misses[ops[i]]++
 		}
 	}
 }

@@ -9,6 +9,9 @@ func meetAVX2(row, heads *uint32, n int) (missing uint64)
 func everyAVX2(s *state, at *int, refs *moving, n, left int, places uint32, out *uint64) int
 
 //go:noescape
+func frontAVX2(row *uint32, n int, line uint32) (place int)
+
+//go:noescape
 func moveAVX2(lines *uint32, n int, movers *mover, k int)
 
 //go:noescape
@@ -45,6 +48,14 @@ func meet(row, heads []uint32) (missing uint64) {
 		return meetAVX2(&row[0], &heads[0], len(heads))
 	}
 	return meetGo(row, heads)
+}
+
+// front is frontGo.
+func front(row []uint32, line uint32) (place int) {
+	if hasAVX2 && len(row) >= 12 && len(row)%4 == 0 {
+		return frontAVX2(&row[0], len(row), line)
+	}
+	return frontGo(row, line)
 }
 
 func moveLines(lines []uint32, movers []mover) {

@@ -37,6 +37,46 @@ DATA ·turns+240(SB)/8, $0x0000000400000003
 DATA ·turns+248(SB)/8, $0x0000000600000005
 GLOBL ·turns(SB), RODATA|NOPTR, $256
 
+// func frontAVX2(row *uint32, n int, line uint32) (place int)
+//
+// frontAVX2 is frontGo for rows of a multiple of 4, by fours.
+//
+//	DI row  CX lines left  AX place  X1 line in all lanes  X0 four lines  X2 those before
+TEXT ·frontAVX2(SB), NOSPLIT, $0-32
+	MOVQ row+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVL line+16(FP), AX
+	VMOVD AX, X1
+	VPBROADCASTD X1, X1
+	VMOVDQA X1, X2
+	XORL AX, AX
+
+four:
+	VMOVDQU (DI)(AX*4), X0
+	VPALIGNR $12, X2, X0, X3
+	VPCMPEQD X0, X1, X4
+	VMOVMSKPS X4, DX
+	TESTL DX, DX
+	JNE  found
+	VMOVDQU X3, (DI)(AX*4)
+	VMOVDQA X0, X2
+	ADDQ $4, AX
+	CMPQ AX, CX
+	JB   four
+	MOVQ AX, place+24(FP)
+	RET
+
+found:
+	TZCNTL DX, DX
+	LEAQ (AX)(DX*1), CX
+	MOVQ CX, place+24(FP)
+	NEGQ DX
+	LEAQ ·upTo+60(SB), R10
+	VMOVDQU (R10)(DX*4), X4
+	VPBLENDVB X4, X3, X0, X0
+	VMOVDQU X0, (DI)(AX*4)
+	RET
+
 // func meetAVX2(row, heads *uint32, n int) (missing uint64)
 //
 // meetAVX2 is meetGo for rows of 8.

@@ -4,6 +4,8 @@ package exact
 
 func meet(row, heads []uint32) (missing uint64) { return meetGo(row, heads) }
 
+func front(row []uint32, line uint32) (place int) { return frontGo(row, line) }
+
 func moveLines(lines []uint32, movers []mover) { moveGo(lines, movers) }
 
 func vectors(ways int) bool { return false }

@@ -236,8 +236,8 @@ func (s *state) bring(line uint32) (absent bool) {
 // present makes a line the first of a row, and reports whether it was there.
 func present(row []uint32, line uint32) bool { return front(row, line) < len(row) }
 
-// front makes a line the first of a row. It returns the line's place before, or the row's length.
-func front(row []uint32, line uint32) (place int) {
+// frontGo makes a line the first of a row. It returns the line's place before, or the row's length.
+func frontGo(row []uint32, line uint32) (place int) {
 	before := line
 	for p, l := range row {
 		row[p] = before
