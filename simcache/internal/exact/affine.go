@@ -73,5 +73,20 @@ func (a *affine) same(b *affine) bool {
 	return true
 }
 
+// bounds bounds the function, for numbers of slots within lows and highs.
+func (a *affine) bounds(lows, highs []int) (low, high int) {
+	return bounds(a.c, a.terms, lows, highs)
+}
+
+// bounds bounds c plus terms.
+func bounds(c int, terms []term, lows, highs []int) (low, high int) {
+	low, high = c, c
+	for _, t := range terms {
+		x, y := t.coef*lows[t.slot], t.coef*highs[t.slot]
+		low, high = low+min(x, y), high+max(x, y)
+	}
+	return low, high
+}
+
 // floor rounds a down to a multiple of g, a power of two.
 func floor(a, g int) int { return a &^ (g - 1) }

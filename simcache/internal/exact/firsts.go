@@ -2,6 +2,7 @@ package exact
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -249,9 +250,10 @@ func (f *firsts) bound(list []*node) {
 			if f.budget--; n.firstSlot >= 0 {
 				f.boundFirst(n)
 			}
-			trips := n.count(f.atMost(&n.spans[0]))
-			for i := range n.spans[1:] {
-				trips = min(trips, n.count(f.atMost(&n.spans[i+1])))
+			trips := math.MaxInt
+			for i := range n.spans {
+				_, most := n.spans[i].bounds(f.lows, f.highs)
+				trips = min(trips, n.count(most))
 			}
 			f.lows[n.slot], f.highs[n.slot] = 0, trips-1
 		}
@@ -262,7 +264,7 @@ func (f *firsts) bound(list []*node) {
 
 func (f *firsts) boundFirst(n *node) {
 	for i := range n.firsts {
-		low, high := f.atLeast(&n.firsts[i]), f.atMost(&n.firsts[i])
+		low, high := n.firsts[i].bounds(f.lows, f.highs)
 		if now := f.lows[n.firstSlot]; i == 0 || low > now == n.up {
 			f.lows[n.firstSlot] = low
 		}
@@ -270,23 +272,6 @@ func (f *firsts) boundFirst(n *node) {
 			f.highs[n.firstSlot] = high
 		}
 	}
-}
-
-// atMost returns an upper bound of a function, atLeast a lower one.
-func (f *firsts) atMost(a *affine) int {
-	v := a.c
-	for _, t := range a.terms {
-		v += max(t.coef*f.lows[t.slot], t.coef*f.highs[t.slot])
-	}
-	return v
-}
-
-func (f *firsts) atLeast(a *affine) int {
-	v := a.c
-	for _, t := range a.terms {
-		v += min(t.coef*f.lows[t.slot], t.coef*f.highs[t.slot])
-	}
-	return v
 }
 
 // covered reports whether all lines that an access may touch, within the bounds, were touched.
@@ -305,7 +290,7 @@ func (f *firsts) all(p *site, term, addr int) bool {
 		return f.were(addr>>f.shift, addr>>f.shift)
 	}
 	rest := affine{addr, p.terms[term:]}
-	if f.were(f.atLeast(&rest)>>f.shift, f.atMost(&rest)>>f.shift) {
+	if from, to := rest.bounds(f.lows, f.highs); f.were(from>>f.shift, to>>f.shift) {
 		return true
 	}
 	t := p.terms[term]
@@ -347,7 +332,8 @@ func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
 				continue
 			}
 			// coef * number + the maximum of the other terms is at least 1.
-			rest := f.atMost(a) - max(coef**low, coef**high) - 1
+			_, most := a.bounds(f.lows, f.highs)
+			rest := most - max(coef**low, coef**high) - 1
 			if coef > 0 {
 				*low = max(*low, -nest.FloorDiv(rest, coef))
 			} else {

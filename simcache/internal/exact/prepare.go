@@ -94,20 +94,11 @@ func (b *builder) access(op nest.Operand) *node {
 	}
 	m.straddles = m.addr.c&(g-1)+op.Width > g
 	if b.dead == 0 {
-		low, high := b.bounds(m.addr)
+		low, high := m.addr.bounds(b.low, b.high)
 		b.from, b.to = min(b.from, low), max(b.to, high+op.Width-1)
 		b.accesses = append(b.accesses, m)
 	}
 	return m
-}
-
-func (b *builder) bounds(a affine) (low, high int) {
-	low, high = a.c, a.c
-	for _, t := range a.terms {
-		x, y := t.coef*b.low[t.slot], t.coef*b.high[t.slot]
-		low, high = low+min(x, y), high+max(x, y)
-	}
-	return low, high
 }
 
 func (b *builder) affine(a nest.Affine) affine {
@@ -132,10 +123,11 @@ func (b *builder) loop(l *nest.Loop) *node {
 	m.step = max(l.Step, -l.Step)
 	first := b.affine(l.From[0])
 	if len(l.From) > 1 {
-		low, high := b.bounds(first)
+		low, high := first.bounds(b.low, b.high)
 		for _, a := range l.From {
-			m.firsts = append(m.firsts, b.affine(a))
-			l, h := b.bounds(b.affine(a))
+			value := b.affine(a)
+			m.firsts = append(m.firsts, value)
+			l, h := value.bounds(b.low, b.high)
 			low, high = min(low, l), max(high, h)
 		}
 		m.firstSlot = b.slot(low, high)
@@ -150,7 +142,7 @@ func (b *builder) loop(l *nest.Loop) *node {
 	}
 	trips := math.MaxInt
 	for _, span := range m.spans {
-		_, high := b.bounds(span)
+		_, high := span.bounds(b.low, b.high)
 		trips = min(trips, m.count(high))
 	}
 	b.high[m.slot] = max(0, trips-1)

@@ -115,7 +115,8 @@ type machine struct {
 	keeps            bool
 	deep             bool // there are later levels: summaries keep miss streams
 	threshold        float64
-	slots, most      []int // by slot: numbers, and their maxima in an instance
+	slots            []int // by slot: numbers
+	least, most      []int // by slot: zeros, and the greatest numbers in an instance
 	program          []*node
 	states           []*state
 	clock, ids       uint64
@@ -174,7 +175,8 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 
 // prepare chooses how to run the parts of a machine's program, which is placed.
 func (e *regions) prepare(m *machine, b *builder) {
-	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
+	slots := make([]int, 3*len(b.low))
+	m.slots, m.least, m.most = cut(&slots, len(b.low)), cut(&slots, len(b.low)), slots
 	for i, n := range m.program {
 		if e.options.Progress != nil && n.kind == loop {
 			n.progress = func(share float64) {

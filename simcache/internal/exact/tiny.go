@@ -23,7 +23,7 @@ func (m *machine) tiny(n *node, b *builder) *tiny {
 	}
 	t := &tiny{}
 	small := func(a *node) bool {
-		low, high := b.bounds(a.addr)
+		low, high := a.addr.bounds(b.low, b.high)
 		own := a.addr.coef(n.slot)
 		return high-low < 2*m.span && 2*max(own, -own) <= m.minLine
 	}

@@ -217,7 +217,7 @@ func (g *gate) key(key []int, m *machine, y int) []int {
 			key = append(key, v)
 			continue
 		}
-		low, high := g.bounds(m, i, v)
+		low, high := bounds(v, g.ins[i], m.least, m.most)
 		switch {
 		case low >= 0:
 			key = append(key, always)
@@ -236,20 +236,6 @@ const (
 	sometimes
 )
 
-// bounds bounds a function of the unit's induction variables with known maxima; v is its value at
-// zero.
-func (g *gate) bounds(m *machine, i, v int) (low, high int) {
-	low, high = v, v
-	for _, t := range g.ins[i] {
-		if reach := t.coef * m.most[t.slot]; reach > 0 {
-			high += reach
-		} else {
-			low += reach
-		}
-	}
-	return low, high
-}
-
 func (m *machine) modSpan(a int) int { return modulo(a, m.span) }
 
 // modulo returns a modulo b, which is never negative.
@@ -267,15 +253,7 @@ func modulo(a, b int) int {
 func (u *unit) boxes(m *machine, y, trips int) {
 	u.reach(m, y, trips)
 	for i := range u.refs {
-		low, hig := u.base[i], u.base[i]
-		for _, t := range u.refs[i].in {
-			if reach := t.coef * m.most[t.slot]; reach > 0 {
-				hig += reach
-			} else {
-				low += reach
-			}
-		}
-		u.low[i], u.hig[i] = low, hig
+		u.low[i], u.hig[i] = bounds(u.base[i], u.refs[i].in, m.least, m.most)
 	}
 }
 
@@ -294,12 +272,7 @@ func (g *gate) most(m *machine, y int) int {
 	least := 0
 	for i := range g.outs {
 		v := g.outs[i].at(m.slots) + g.own[i]*y
-		for _, t := range g.ins[i] {
-			if t.coef > 0 {
-				v += t.coef * m.most[t.slot]
-			}
-		}
-		if i == 0 || v < least {
+		if _, v = bounds(v, g.ins[i], m.least, m.most); i == 0 || v < least {
 			least = v
 		}
 	}
