@@ -205,6 +205,22 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// TestBroadcast: a column is read for each row of a tile, and its last line again in the next tile.
+// Reuse intervals decide.
+func TestBroadcast(t *testing.T) {
+	t.Parallel()
+	levels := []engine.Level{{Sets: 4, Ways: 12, Shift: 4}}
+	n := nest.Nest{Trips: []int{20, 30, 5, 10}, Operands: []nest.Operand{
+		{Base: enginetest.At, Width: 4, Strides: []int{20, 4000, 4, 400}},
+		{Base: enginetest.At + 1<<26, Width: 4, Strides: []int{0, 40, 0, 4}}}}
+	refs, _ := operandsOf(levels, n)
+	got, first, ok := reuseIntervals(levels, refs, 1)
+	want := reference.New(levels).Run(n.Operands, n.Accesses())
+	if !ok || !first || !slices.Equal(got, want) {
+		t.Errorf("%v misses, %v, %v, want %v", got, first, ok, want)
+	}
+}
+
 // TestCrowd: no iterations in a row touch more lines of one set than crowd says.
 func TestCrowd(t *testing.T) {
 	t.Parallel()

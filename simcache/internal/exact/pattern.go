@@ -16,10 +16,9 @@ type pattern struct {
 	moves []int // by loop; 0 for loops that do not move the operand
 	lead  int   // the outermost loop whose index differs
 	shift int   // bytes
-	// Intervals, in iterations. The last iteration from which the pattern leads to an access lies
-	// least to most before it, and any such iteration least to longest. If the innermost loop does
-	// not move the operand, most holds for its first iteration only: the others return from the
-	// iteration before.
+	// Intervals, in iterations. Any iteration from which the pattern leads to an access lies least
+	// to longest before it. If it leads to an access at all, the last touch of the line lies at
+	// most "most" before (ledBy).
 	least, most, longest int
 }
 
@@ -104,27 +103,32 @@ func (t *tracer) add(shift int) {
 }
 
 // ledBy returns the pattern of the moves that a loop leads.
+//
+//  1. The loops inside lead that do not move the operand have any index in both iterations. least
+//     has their last index in the first iteration and index 0 in the second.
+//  2. If all have index 0 at an access, the pattern leads there from least before it, too.
+//  3. Otherwise take the innermost one with another index. In its step before, the operand was at
+//     the same address. The last such touch has all the loops inside it at their last index.
 func (t *tracer) ledBy(lead, shift int) pattern {
 	p := pattern{moves: slices.Clone(t.moves), lead: lead, shift: shift}
 	for m, d := range p.moves {
-		p.most += d * t.inside[m]
+		p.least += d * t.inside[m]
 	}
+	p.longest = p.least
 	if t.strides[lead] == 0 {
-		p.most += t.inside[lead]
-		p.longest += (t.trips[lead] - 2) * t.inside[lead]
+		p.least += t.inside[lead]
+		p.longest += (t.trips[lead] - 1) * t.inside[lead]
 	}
-	p.longest += p.most
-	p.least = p.most
-	for m := lead + 1; m < len(t.trips); m++ {
+	step := 0 // all iterations of the loops inside that do not move the operand, but for the first
+	for m := len(t.trips) - 1; m > lead; m-- {
 		if t.strides[m] == 0 {
-			p.least -= (t.trips[m] - 1) * t.inside[m]
-			p.longest += (t.trips[m] - 1) * t.inside[m]
+			p.most = max(p.most, t.inside[m]-step)
+			step += (t.trips[m] - 1) * t.inside[m]
 		}
 	}
-	p.least = max(p.least, 1)
-	if last := len(t.trips) - 1; lead < last && t.strides[last] == 0 {
-		p.most -= t.trips[last] - 1
-	}
+	p.longest += step
+	p.least -= step
+	p.most = max(p.most, p.least)
 	return p
 }
 

@@ -124,24 +124,23 @@ func (l *level) stream(o *operand, iterations int) (mass int, ok bool) {
 //  5. Count at most one access of each line, a fresh one. By its place in the line, no pattern
 //     brings it back to a line touched in a window before, nor so soon that a stay lasts.
 func (l *level) mass(o *operand, iterations int) int {
-	n, line := o.alone, 1<<l.Shift
-	op := n.Operands[0]
+	n, line, base := o.alone, 1<<l.Shift, o.alone.Operands[0].Base
 	budget := min(massBudget, max(leastMass, n.Iterations()/massPart))
 	part, at, step := o.part(iterations, line, budget)
 	if part == 0 {
 		return 0
 	}
 	fresh := o.freshAfter(max(parts*part, o.misses-1), line)
-	if share := o.share(fresh, line); share < 1 { // then more iterations fit the budget
+	box, next := o.box(part, at)
+	if share := o.share(fresh, line, box); share < 1 { // then more iterations fit the budget
 		part, at, step = o.part(iterations, line, int(float64(budget)/share))
+		box, next = o.box(part, at)
 		fresh = o.freshAfter(max(parts*part, o.misses-1), line)
 	}
 	if fresh[0] >= fresh[1] {
 		return 0
 	}
-	trips := slices.Clone(n.Trips[at:])
-	trips[0] = part / nest.Nest{Trips: n.Trips[at+1:]}.Iterations()
-	of := filling{trips, op.Strides[at:], int(op.Base % uint64(step)), step, fresh}
+	of := filling{box.Trips, box.Operands[0].Strides, int(base % uint64(step)), step, fresh}
 	for _, known := range l.known {
 		if reflect.DeepEqual(known.of, of) {
 			return known.mass
@@ -152,11 +151,10 @@ func (l *level) mass(o *operand, iterations int) int {
 		least[k+1] = math.MaxInt
 	}
 	counts, lists := make([]int32, l.Sets), map[uint64][]int{}
-	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
+	for place := base % uint64(step); place < uint64(line); place += uint64(step) {
 		clear(counts)
 		for k := range parts {
-			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:],
-				fresh, lists)
+			l.fill(counts, place+uint64(k*next), of, lists)
 			least[k+1] = min(least[k+1], int(slices.Min(counts)))
 		}
 	}
@@ -184,20 +182,21 @@ func (o *operand) part(iterations, line, budget int) (part, at, step int) {
 	return part, at, step
 }
 
-// share estimates the share of iterations that fill looks at: in a long innermost loop the fresh
-// ones, in a shorter one all.
-func (o *operand) share(of fresh, line int) float64 {
-	step, trips := stepOf(o.alone, line), o.alone.Trips[len(o.alone.Trips)-1]
-	if 2*line/step > trips {
-		return 1
-	}
-	places := 0
-	for place := int(o.alone.Operands[0].Base) & (step - 1); place < line; place += step {
-		if of.has(place) {
-			places++
-		}
-	}
-	return min(1, float64(max(places, 1)*step)/float64(line)+ofRun/float64(trips))
+// box returns a part of the loops from one on, the longest innermost: their order does not matter.
+// next is the way in bytes to the next part.
+func (o *operand) box(part, at int) (n nest.Nest, next int) {
+	n = o.alone.Inside(at)
+	trips := part / n.Inside(1).Iterations()
+	n, next = n.Range(0, 0, trips), trips*n.Operands[0].Strides[0]
+	order := nest.UpTo(len(n.Trips))
+	slices.SortFunc(order, func(a, b int) int { return n.Trips[a] - n.Trips[b] })
+	return n.Permute(order...), next
+}
+
+// share estimates the share of the iterations of a box that fill looks at.
+func (o *operand) share(of fresh, line int, box nest.Nest) float64 {
+	places := max(of[1]-of[0], stepOf(o.alone, line))
+	return min(1, float64(places)/float64(line)+ofRun/float64(box.Trips[len(box.Trips)-1]))
 }
 
 // ofRun is the cost of one run of an innermost loop, in iterations looked at.
@@ -217,42 +216,33 @@ type knownMass struct {
 
 const parts = 8
 
-// fill counts the lines of fresh accesses by set. A long innermost loop returns to each place in a
+// fill counts the lines of fresh accesses by set. The innermost loop returns to each place in a
 // line periodically. For each starting place, lists has the fresh iterations of one period.
-func (l *level) fill(counts []int32, place uint64, trips, strides []int, of fresh,
-	lists map[uint64][]int) {
-	last := len(trips) - 1
-	steps := nest.Steps(trips[:last], strides[:last])
-	inner, line := uint64(strides[last]), 1<<l.Shift
+func (l *level) fill(counts []int32, place uint64, of filling, lists map[uint64][]int) {
+	last := len(of.trips) - 1
+	steps := nest.Steps(of.trips[:last], of.strides[:last])
+	trips, inner, line := of.trips[last], uint64(of.strides[last]), 1<<l.Shift
 	within := uint64(line - 1)
-	period := line / nest.GCD(line, strides[last])
+	period := line / nest.GCD(line, of.strides[last])
 	addr := place + 1<<62 // keeps addresses positive if strides are negative
-	for loop := range nest.Walk(trips[:last]) {
+	for loop := range nest.Walk(of.trips[:last]) {
 		if loop >= 0 {
 			addr += uint64(steps[loop])
 		}
-		if 2*period > trips[last] {
-			a := addr
-			for range trips[last] {
-				if of.has(int(a & within)) {
-					counts[l.setOf(a)]++
-				}
-				a += inner
-			}
-			continue
-		}
 		list, found := lists[addr&within]
 		if !found {
-			for k := range period {
-				if of.has(int((addr + uint64(k)*inner) & within)) {
+			for k := range min(period, trips) {
+				if of.fresh.has(int((addr + uint64(k)*inner) & within)) {
 					list = append(list, k)
 				}
 			}
 			lists[addr&within] = list
 		}
 		for _, k := range list {
-			for ; k < trips[last]; k += period {
-				counts[l.setOf(addr+uint64(k)*inner)]++
+			at := addr + uint64(k)*inner
+			for ; k < trips; k += period {
+				counts[l.setOf(at)]++
+				at += uint64(period) * inner
 			}
 		}
 	}
