@@ -4,7 +4,7 @@
 // An [Engine] chooses among three ways:
 //
 //   - Reuse intervals ([reuseIntervals]): a large nest, the first one on empty levels, needs no
-//     look-up if its strides alone decide what misses.
+//     look-up if its strides alone decide what misses. Its end is looked up if others follow.
 //   - Summaries ([regions]): a region is not run again if an earlier one had the same effect on the
 //     caches.
 //   - Looking up (package lookup): short nests, nests without a loop-invariant reference, single
@@ -36,6 +36,10 @@ const (
 	intervalsFrom = 1 << 20
 )
 
+// few is the part of a nest that is looked up at most for what it leaves, and that others after it
+// may have.
+const few = 4
+
 // An Engine counts misses on levels of LRU caches, the nearest first.
 type Engine struct {
 	*lookup.Chain
@@ -43,6 +47,7 @@ type Engine struct {
 	sums          *regions
 	place         place
 	deferred      nest.Nest
+	tail          int // about how many of its iterations bring twice the lines of the last level
 	progress      func(share float64)
 	intervalsFrom int
 	summedFrom    int
@@ -110,13 +115,15 @@ func (e *Engine) Contents(list []uint64, level, set int) []uint64 {
 // Run simulates passes over canonical nests, and returns misses by pass, nest, and operand and
 // level.
 func (e *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
-	if len(nests) == 1 && passes == 1 && e.place == empty {
-		if misses, ok := e.byIntervals(nests[0]); ok {
-			e.place, e.deferred = deferred, nests[0]
-			return [][][]uint64{{misses}}
+	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
+		if e.place == empty {
+			if misses, ok := e.byIntervals(nests, passes); ok {
+				e.place, e.deferred = deferred, n
+				return misses
+			}
 		}
-	}
-	return engine.RunEach(nests, passes, e.one)
+		return e.one(n)
+	})
 }
 
 // RunProgram simulates a pass over a program, and returns misses by operand and level.
@@ -154,25 +161,47 @@ func comesBack(n nest.Nest) bool {
 	return slices.ContainsFunc(n.Operands, rests)
 }
 
-// byIntervals counts a nest on empty levels if its reuse intervals decide. If they leave the first
-// level open, summaries of that level count its misses.
-func (e *Engine) byIntervals(n nest.Nest) (misses []uint64, ok bool) {
-	if accessesOf(n) < e.intervalsFrom {
-		return nil, false
-	}
-	refs, ok := operandsOf(e.levels, n)
-	if !ok {
-		return nil, false
-	}
-	misses, first, ok := reuseIntervals(e.levels, refs, 1)
+// byIntervals counts the first of passes over nests on empty levels if its reuse intervals decide.
+// If they leave the first level open, summaries of that level count its misses.
+func (e *Engine) byIntervals(nests []nest.Nest, passes int) (misses []uint64, ok bool) {
+	misses, first, ok := e.intervals(nests, passes)
 	if !ok || first {
 		return misses, ok
 	}
-	near, err := newRegions(e.levels[:1], options{}).Run(nest.Sequence(n))
+	near, err := newRegions(e.levels[:1], options{}).Run(nest.Sequence(nests[0]))
 	for r, m := range near {
 		misses[r*len(e.levels)] = m
 	}
 	return misses, err == nil
+}
+
+// intervals is reuseIntervals for the first of passes over nests, if it is large. The levels must
+// be empty. If others follow, they must be few, because summaries serve none of them then. The
+// nest's end must be short, because it is looked up for them.
+func (e *Engine) intervals(nests []nest.Nest, passes int) (misses []uint64, first, ok bool) {
+	n, own := nests[0], accessesOf(nests[0])
+	more := int(engine.References(nests, passes)) - own
+	if own < e.intervalsFrom || more > own/few {
+		return nil, false, false
+	}
+	refs, ok := operandsOf(e.levels, n)
+	if !ok {
+		return nil, false, false
+	}
+	if misses, first, ok = reuseIntervals(e.levels, refs, 1); ok {
+		last, brought := len(e.levels)-1, 1
+		for r := range refs {
+			brought += int(misses[r*len(e.levels)+last])
+		}
+		e.tail = 1 + n.Iterations()/max(1, brought/e.levels[last].Lines()/2)
+		switch {
+		case more > 0:
+			ok = first && e.tail <= n.Iterations()/few
+		case comesBack(n): // summaries may serve whatever follows
+			e.tail = never
+		}
+	}
+	return misses, first, ok
 }
 
 // bySummaries simulates a pass over a program, and reports whether it could. The levels must be
@@ -194,10 +223,55 @@ func (e *Engine) bySummaries(p nest.Program) (misses []uint64, ok bool) {
 	return misses, err == nil
 }
 
+// settle makes the contents that the deferred nest leaves, from its end if that is short.
 func (e *Engine) settle() {
 	n := e.deferred
+	for ; e.tail <= n.Iterations()/few; e.tail *= 2 {
+		e.Chain.Reset()
+		if e.ends(n) {
+			e.place = chained
+			return
+		}
+	}
+	e.Chain.Reset()
 	e.place = empty
 	e.one(n)
+}
+
+// ends looks up a nest's tail on empty levels, and reports whether these then hold what they hold
+// after the whole nest.
+//
+//  1. A set that meets as many distinct lines as ways holds what it would after any past.
+//  2. Once all sets of the first level are full, the second one receives what it would then.
+//  3. So it is emptied there. Once all its sets are full, the third one is, and so on.
+func (e *Engine) ends(n nest.Nest) bool {
+	right, last, trips := 0, len(e.levels)-1, n.Trips[0]
+	each := n.Iterations() / trips
+	if e.tail < each {
+		return e.ends(n.Range(0, trips-1, trips).Canonical())
+	}
+	part := e.tail/each/16 + 1
+	for y := trips - e.tail/each - 1; y < trips; y += part {
+		e.Chain.One(n.Range(0, y, min(y+part, trips)).Canonical())
+		if right < last && e.full(right) {
+			right++
+			for set := range e.levels[right].Sets {
+				e.Load(right, set, nil)
+			}
+		}
+	}
+	return right == last && e.full(last)
+}
+
+// full reports whether all sets of a level of the chain are full.
+func (e *Engine) full(level int) bool {
+	l := e.levels[level]
+	for set := range l.Sets {
+		if len(e.Chain.Contents(nil, level, set)) < l.Ways {
+			return false
+		}
+	}
+	return true
 }
 
 // toChain moves the contents to the chain, for look-ups.
@@ -238,12 +312,10 @@ func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 			lookUps += looked
 		}
 	}
-	large := len(nests) == 1 && accessesOf(nests[0]) >= e.intervalsFrom
-	if lookUps > 0 && large && passes == 1 && e.place == empty {
-		if refs, ok := operandsOf(e.levels, nests[0]); ok {
-			if _, _, ok := reuseIntervals(e.levels, refs, 1); ok {
-				return 0, 0
-			}
+	if lookUps > 0 && e.place == empty {
+		if _, _, ok := e.intervals(nests, passes); ok {
+			first, _ := e.Chain.Effort(nests[:1], 1)
+			lookUps = max(0, lookUps-first)
 		}
 	}
 	return lookUps, lookUps / 1e8

@@ -118,7 +118,7 @@ func reuseIntervals(levels []engine.Level, refs []operand, passes int) (misses [
 func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 	line := 1 << levels[0].Shift
 	sameLine := func(l engine.Level) bool { return 1<<l.Shift == line }
-	if !all(levels, sameLine) || n.Iterations() == 0 || overlap(n.Trips, n.Operands, line) {
+	if !all(levels, sameLine) || n.Iterations() < 2 || overlap(n.Trips, n.Operands, line) {
 		return nil, false
 	}
 	for r, op := range n.Operands {
