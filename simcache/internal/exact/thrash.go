@@ -10,10 +10,11 @@ import (
 )
 
 // A budget bounds the accesses listed to answer one question: a part of the nest's accesses,
-// because looking up all takes longer, with a minimum.
+// because looking up all takes longer, with a minimum. The part of a large nest is larger.
 const (
-	crowdBudget, crowdPart, leastCrowd = 1 << 26, 2, 1 << 12
-	massBudget, massPart, leastMass    = 1 << 28, 4, 1 << 18
+	crowdBudget, leastCrowd         = 1 << 26, 1 << 12
+	crowdPart, largePart, largeNest = 32, 2, 1 << 27
+	massBudget, massPart, leastMass = 1 << 28, 4, 1 << 18
 )
 
 // holds reports whether any window of this length touches at most as many lines of each set as
@@ -42,7 +43,11 @@ func (l *level) crowdIn(o *operand, iterations, enough int) int {
 	asked := crowdOf{l, iterations, enough}
 	crowd, known := o.crowds[asked]
 	if !known {
-		budget := min(crowdBudget, max(leastCrowd, o.alone.Iterations()/crowdPart))
+		all, part := o.alone.Iterations(), crowdPart
+		if all >= largeNest {
+			part = largePart
+		}
+		budget := min(crowdBudget, max(leastCrowd, all/part))
 		crowd = l.crowd(o.alone, uint64(iterations), enough, &budget)
 		o.crowds[asked] = crowd
 	}
