@@ -185,6 +185,25 @@ func blocksOf(places, run int, steps []Step, line, sets, budget int) (blocks int
 	return blocks, blocks <= budget
 }
 
+// Fewest returns at most the fewest lines of one set that the operand touches in loops of these
+// trips, from its base. It returns 0 if there are more runs than the budget or if runs interleave.
+//
+// Law: it is at most the fewest lines of one set of W, with equality if no run lies within
+// another's steps.
+func Fewest(op nest.Operand, trips []int, line, sets, budget int) int {
+	run, steps := Span(op, trips, line-1)
+	reach := run
+	for _, s := range steps {
+		if budget /= s.Trips; budget == 0 || s.Bytes < reach {
+			return 0
+		}
+		reach += (s.Trips - 1) * s.Bytes
+	}
+	first, _ := op.Reach(trips)
+	counts, everywhere := crowds(first, run, steps, line, sets)
+	return everywhere + int(slices.Min(counts))
+}
+
 // crowds returns the lines of each set in runs of run bytes, the first at start. everywhere is
 // further lines that every set has. A line shared by two successive runs counts once.
 func crowds(start uint64, run int, steps []Step, line, sets int) (counts []int32, everywhere int) {
