@@ -203,10 +203,7 @@ func (l *level) bounds(refs []operand, r int) (hits, misses int, ok bool) {
 	case rest == never || l.thrashes(refs, rest-1):
 		return hits, misses, true
 	}
-	sure := l.surely(refs, r)
-	return hits, misses, all(o.patterns, func(p pattern) bool {
-		return p.most <= hits || p.least >= sure || comes && l.drivenOut(refs, r, &p)
-	})
+	return hits, misses, false
 }
 
 // surely returns the least interval of operand r from which on all its accesses miss.

@@ -337,18 +337,6 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	return most
 }
 
-// drivenOut reports whether a line is evicted before a pattern brings operand r back: by its own
-// lines in that set (drivesOut), and by the others' lines in every set.
-func (l *level) drivenOut(refs []operand, r int, p *pattern) bool {
-	missing := l.Ways - l.drivesOut(&refs[r], p)
-	for i := range refs {
-		if i != r && missing > 0 {
-			missing -= l.brings(&refs[i], p.least-1)
-		}
-	}
-	return missing <= 0
-}
-
 // sweep is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
 // period, touches the same lines.
 //
