@@ -145,11 +145,9 @@ func (c *context) advanceTo(row int, line uint32, n, op int) {
 	s.mark(row, n)
 	switch {
 	case sum == 0:
-	case s.open == 0 && s.rowMisses == nil:
+	case s.open == 0 && s.rowMisses == nil && s.log == nil:
 		s.misses[op-s.opLow] += uint64(sum)
-		if s.log != nil {
-			s.log.addAbsent(row, line, missing, op, sum)
-		} else if len(c.states) > 1 {
+		if len(c.states) > 1 {
 			c.sendAbsent(line, missing, op)
 		}
 	default:

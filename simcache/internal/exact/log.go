@@ -94,26 +94,6 @@ func (l *log) addOne(row int, line uint32, op int) {
 	r.n++
 }
 
-// addAbsent appends the absent ones of consecutive lines to consecutive rows. sum is their number.
-func (l *log) addAbsent(row int, line uint32, absent []uint8, op, sum int) {
-	if l.items += sum; l.items > l.most {
-		l.over = true
-		return
-	}
-	rows := l.rows[row:][:len(absent)]
-	for k, a := range absent {
-		if a == 0 {
-			continue
-		}
-		r := &rows[k]
-		if r.n == r.room {
-			l.grow(r, 1)
-		}
-		l.lines[r.at+r.n], l.ops[r.at+r.n] = line+uint32(k), uint16(op)
-		r.n++
-	}
-}
-
 func (l *log) grow(r *span, more int) {
 	from := r.grow(more, l.room, len(l.lines))
 	end := len(l.lines) + int(r.room)
