@@ -261,11 +261,7 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 	for _, at := range skip {
 		m.kept = append(m.kept, s.tags[at*s.ways:][:s.ways]...)
 	}
-	if len(m.missing) < s.sets {
-		both := make([]uint8, 2*s.sets)
-		m.missing, m.found = both[:s.sets], both[s.sets:]
-	}
-	applyRows(s.tags, e, off, m.missing)
+	applyRows(s.tags, e, off, s.missing)
 	for i, at := range skip {
 		copy(s.tags[at*s.ways:][:s.ways], m.kept[i*s.ways:])
 	}
@@ -283,7 +279,7 @@ func (m *machine) countFull(s *state, e *summary, off, low int) {
 			s.misses[low+op] += n
 		}
 	}
-	for row, missing := range m.missing[:e.sets] {
+	for row, missing := range s.missing[:e.sets] {
 		if m.skipped[row>>6]>>(row&63)&1 != 0 {
 			missing = 0
 		} else if s.rowMisses != nil {

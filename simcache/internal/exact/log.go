@@ -1,7 +1,6 @@
 package exact
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -234,9 +233,9 @@ func (c *context) sendLog(e *summary, row, at int) {
 	}
 }
 
-// sendFull sends all rows to later levels. m.missing has the heads that missed.
+// sendFull sends all rows to later levels. The first state's missing has the heads that missed.
 func (m *machine) sendFull(c *context, e *summary, off int) {
-	for row, missing := range m.missing[:len(e.sent)] {
+	for row, missing := range c.states[0].missing[:len(e.sent)] {
 		e.sent[row] = uint64(missing)
 	}
 	for i := range e.knew {
@@ -245,35 +244,11 @@ func (m *machine) sendFull(c *context, e *summary, off int) {
 		if left := e.sets - i<<6; left < 64 {
 			rows &= 1<<left - 1
 		}
-		if c.logs != nil {
-			none := rows & m.noneFound(i)
-			c.heads[i] |= none
-			c.logs[i] |= none
-			rows &^= none
-		}
 		for ; rows != 0; rows &= rows - 1 {
 			row := i<<6 + trailing(rows)
 			c.send(e, row, c.states[0].opposite(uint32(row), off), e.sent[row])
 		}
 	}
-}
-
-// noneFound returns a bit for each of the i-th 64 rows whose heads were certainly all absent. The
-// summary was applied to all rows.
-func (m *machine) noneFound(i int) (rows uint64) {
-	found := m.found[i<<6 : min(i<<6+64, len(m.found))]
-	for k := 0; k < len(found); k += 8 {
-		if len(found)-k < 8 || binary.LittleEndian.Uint64(found[k:]) != 0 {
-			for r, n := range found[k:min(k+8, len(found))] {
-				if n == 0 {
-					rows |= 1 << (k + r)
-				}
-			}
-		} else {
-			rows |= 0xff << k
-		}
-	}
-	return rows
 }
 
 // sendClean sends the unchanged ones of the i-th 64 rows of a summary applied again, those in

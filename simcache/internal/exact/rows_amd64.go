@@ -18,7 +18,7 @@ func moveAVX2(lines *uint32, n int, movers *mover, k int)
 func moveAVX512(lines *uint32, n int, movers *mover, k int)
 
 //go:noescape
-func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, found int)
+func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8)
 
 //go:noescape
 func advanceAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
@@ -76,14 +76,12 @@ func moveLines(lines []uint32, movers []mover) {
 func vectors(ways int) bool { return hasAVX2 && ways == 8 }
 
 // applyRows lets a summary's heads meet rows of 8, and puts the summary's lines on top. Its first
-// row meets row off, and so on, cyclically. missing gets a bit for each head that missed. As many
-// bytes after missing, each row gets 0 if certainly none of its heads was present.
+// row meets row off, and so on, cyclically. missing gets a bit for each head that missed.
 func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	rows := e.sets - off
-	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0], len(missing))
+	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0])
 	if off > 0 {
-		applyAVX2(&to[0], &e.tags[8*rows], &e.heads[8*rows], &e.count[rows], off,
-			&missing[rows], len(missing))
+		applyAVX2(&to[0], &e.tags[8*rows], &e.heads[8*rows], &e.count[rows], off, &missing[rows])
 	}
 }
 

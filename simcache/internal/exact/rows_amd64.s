@@ -270,7 +270,7 @@ DATA ·later+48(SB)/8, $0x0000000500000004
 DATA ·later+56(SB)/8, $0x0000000700000006
 GLOBL ·later(SB), RODATA|NOPTR, $64
 
-// func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, found int)
+// func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8)
 //
 // In a row with as many heads as ways, only the missed heads must be found. Say that head h touches
 // the line at p in the row. The line then follows the heads before h, except those that were before
@@ -279,7 +279,7 @@ GLOBL ·later(SB), RODATA|NOPTR, $64
 //	DI row  BX its lines afterwards  SI heads  R13 head counts  CX rows left  R11 missing
 //	AX missed heads  DX head  R12 heads of the row  R15 upTo, from the last way on
 //	R14 lanes of the heads before
-TEXT ·applyAVX2(SB), NOSPLIT, $0-56
+TEXT ·applyAVX2(SB), NOSPLIT, $0-48
 	MOVQ to+0(FP), DI
 	MOVQ tags+8(FP), BX
 	MOVQ heads+16(FP), SI
@@ -346,8 +346,6 @@ all:
 
 next:
 	MOVB AX, (R11)
-	MOVQ found+48(FP), R10
-	MOVB DX, (R11)(R10*1)
 	ADDQ $32, DI
 	ADDQ $32, BX
 	ADDQ $32, SI

@@ -126,8 +126,6 @@ type machine struct {
 	sets             []uint32 // scratch: lines, by operand and set of a slice of the second level
 	kept             []uint32 // scratch: rows
 	missed           []int    // scratch: operands that miss in a summary
-	missing          []uint8  // scratch: by row of a summary, a bit for each missed head
-	found            []uint8  // scratch, after missing: 0 if certainly no head was present
 	skipped          []uint64 // a bit for each row of a summary that is not applied
 	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
