@@ -18,7 +18,7 @@ type Run struct {
 // stride.
 func (p Program) Runs() iter.Seq[*Run] {
 	return func(yield func(*Run) bool) {
-		r := runner{yield: yield}
+		r := runner{yield: yield, operands: p.Operands()}
 		r.nodes(p, 0)
 	}
 }
@@ -39,8 +39,9 @@ func (p Program) Accesses() iter.Seq2[int, uint64] {
 }
 
 type runner struct {
-	yield func(*Run) bool
-	run   Run
+	yield    func(*Run) bool
+	operands []Operand // by number
+	run      Run
 }
 
 // nodes runs nodes, whose first access is number. more is false after yield stops.
@@ -50,7 +51,7 @@ func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
 		switch node := nodes[0].(type) {
 		case Operand:
 			side = sideBySide(nodes)
-			more = r.straight(nodes[:side], number, 1, 0)
+			more = r.straight(number, side, 1, 0)
 			number += side
 		case *Loop:
 			number, more = r.loop(node, number)
@@ -71,16 +72,15 @@ func sideBySide(nodes []Node) int {
 	return len(nodes)
 }
 
-// straight yields a run of a loop with this many trips. Its variable is the last one and moves by
-// step.
-func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
+// straight yields a run of n accesses in a loop with this many trips. Its variable is the last one
+// and moves by step.
+func (r *runner) straight(number, n, trips, step int) (more bool) {
 	r.run.First, r.run.Trips = number, trips
 	r.run.Addrs, r.run.Strides = r.run.Addrs[:0], r.run.Strides[:0]
 	inner := len(r.run.Vars) - 1
-	for _, node := range nodes {
-		op := node.(Operand)
+	for i := range n {
+		op, stride := &r.operands[number+i], 0
 		r.run.Addrs = append(r.run.Addrs, op.at(r.run.Vars))
-		stride := 0
 		if step != 0 && inner < len(op.Strides) {
 			stride = step * op.Strides[inner]
 		}
@@ -89,7 +89,7 @@ func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
 	return r.yield(&r.run)
 }
 
-func (op Operand) at(vars []int) uint64 {
+func (op *Operand) at(vars []int) uint64 {
 	addr := op.Base
 	for d, s := range op.Strides {
 		addr += uint64(s * vars[d])
@@ -104,17 +104,16 @@ func (r *runner) loop(l *Loop, number int) (next int, more bool) {
 	}
 	depth := len(r.run.Vars)
 	r.run.Vars = append(r.run.Vars, first)
-	defer func() { r.run.Vars = r.run.Vars[:depth] }()
 	if n := sideBySide(l.Body); n == len(l.Body) {
-		return number + n, n == 0 || r.straight(l.Body, number, trips, l.Step)
-	}
-	for range trips {
-		if next, more = r.nodes(l.Body, number); !more {
-			return next, false
+		next, more = number+n, n == 0 || r.straight(number, n, trips, l.Step)
+	} else {
+		for more = true; trips > 0 && more; trips-- {
+			next, more = r.nodes(l.Body, number)
+			r.run.Vars[depth] += l.Step
 		}
-		r.run.Vars[depth] += l.Step
 	}
-	return next, true
+	r.run.Vars = r.run.Vars[:depth]
+	return next, more
 }
 
 func (r *runner) branch(c *If, number int) (next int, more bool) {
