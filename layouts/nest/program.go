@@ -102,8 +102,11 @@ func (l *Loop) Bounds(vars []int) (first, trips int) {
 	for _, a := range l.To {
 		end = min(end, sign*a.at(vars))
 	}
-	step := sign * l.Step
-	return sign * first, max(0, (end-first+step-1)/step)
+	trips = max(0, end-first)
+	if step := sign * l.Step; step > 1 {
+		trips = (trips + step - 1) / step
+	}
+	return sign * first, trips
 }
 
 // Sequence returns the nests one after the other.
