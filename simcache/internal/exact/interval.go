@@ -28,7 +28,7 @@ type operand struct {
 	hits            int             // intervals up to it hit here or before, and go no further
 	crowds          map[crowdOf]int // memoized level.crowd
 	masses          map[massOf]int  // memoized level.mass
-	sweeps          map[*level]int  // memoized fewest of level.sweep
+	fewest          map[*level]int  // memoized touched.Fewest, for level.inPass
 }
 
 type crowdOf struct {
@@ -140,7 +140,7 @@ func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 		list = append(list, operand{
 			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every),
 				never), misses: 1,
-			crowds: map[crowdOf]int{}, masses: map[massOf]int{}, sweeps: map[*level]int{}})
+			crowds: map[crowdOf]int{}, masses: map[massOf]int{}, fewest: map[*level]int{}})
 	}
 	return list, true
 }

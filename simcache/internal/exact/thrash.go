@@ -68,11 +68,11 @@ func (l *level) thrashes(refs []operand, iterations int) bool {
 func (l *level) thrashesIn(refs []operand, iterations int) bool {
 	missing := l.Ways
 	for r := range refs {
-		missing -= l.sweep(&refs[r], iterations)
+		missing -= l.inPass(&refs[r], iterations)
 	}
 	for r := range refs {
 		if missing > 0 {
-			missing -= max(0, l.brings(&refs[r], iterations)-l.sweep(&refs[r], iterations))
+			missing -= max(0, l.brings(&refs[r], iterations)-l.inPass(&refs[r], iterations))
 		}
 	}
 	return missing <= 0
@@ -337,7 +337,7 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	return most
 }
 
-// sweep is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
+// inPass is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
 // period, touches the same lines.
 //
 //  1. A window of consecutive iterations leaves out at most one stretch of a period.
@@ -345,7 +345,7 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 //  3. Such a line's first touch of a period is in the window. For the stretch does not touch the
 //     line, so it lies before all the line's touches in a period, or after all of them.
 //  4. This counts if first touches of a period come from the level before.
-func (l *level) sweep(o *operand, iterations int) int {
+func (l *level) inPass(o *operand, iterations int) int {
 	n := o.alone
 	if len(n.Trips) == 0 || n.Operands[0].Strides[0] != 0 {
 		return 0
@@ -355,12 +355,12 @@ func (l *level) sweep(o *operand, iterations int) int {
 	if left > iterations || slices.ContainsFunc(o.patterns, soon) {
 		return 0
 	}
-	fewest, known := o.sweeps[l]
+	fewest, known := o.fewest[l]
 	if !known {
 		of := n.Operands[0]
 		of.Strides = of.Strides[1:]
-		fewest = touched.Fewest(of, n.Trips[1:], 1<<l.Shift, l.Sets, sweepBudget)
-		o.sweeps[l] = fewest
+		fewest = touched.Fewest(of, n.Trips[1:], 1<<l.Shift, l.Sets, passBudget)
+		o.fewest[l] = fewest
 	}
 	if fewest == 0 || left <= 0 {
 		return fewest
@@ -368,4 +368,4 @@ func (l *level) sweep(o *operand, iterations int) int {
 	return max(0, fewest-l.crowdIn(o, left, fewest))
 }
 
-const sweepBudget = 1 << 20
+const passBudget = 1 << 20
