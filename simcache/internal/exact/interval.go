@@ -140,7 +140,8 @@ func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 		list = append(list, operand{
 			alone: alone, all: every, patterns: slices.DeleteFunc(slices.Clone(every),
 				never), misses: 1,
-			crowds: map[crowdOf]int{}, masses: map[massOf]int{}, fewest: map[*level]int{}})
+			crowds: map[crowdOf]int{}, masses: map[massOf]int{},
+			fewest: map[*level]int{}})
 	}
 	return list, true
 }

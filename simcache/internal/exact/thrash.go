@@ -337,8 +337,8 @@ func (l *level) drivesOut(o *operand, p *pattern) (most int) {
 	return most
 }
 
-// inPass is mass of an operand whose outermost loop does not move it. Each iteration of that loop, a
-// period, touches the same lines.
+// inPass is mass of an operand whose outermost loop does not move it. Each iteration of that loop,
+// a period, touches the same lines.
 //
 //  1. A window of consecutive iterations leaves out at most one stretch of a period.
 //  2. It touches each line of the period except those in the stretch.
