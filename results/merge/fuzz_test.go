@@ -19,6 +19,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(part(1, 2)+shardText(1, 2, nil), part(2, 2)+"# end: 1 results\n", "host")
 	f.Add("# shard: 9/2\nBenchmarkA 1 1 ns/op", "Benchmark 1\n# end: 1 results\n", "")
 	f.Add("Unit nop bete 1\n"+shardText(1, 2, []int{1}), part(2, 2), "")
+	f.Add("0", "# part: 2\nfamily: F0\nBenchmarkF\n", "")
 	f.Fuzz(func(t *testing.T, one, two, by string) {
 		p, err := Read(write(t, t.TempDir(), one, two), nil, by, nil)
 		if err != nil {

@@ -73,6 +73,7 @@ var (
 	errCut    = errors.New("it is cut off: its last line is not \"# end: N results\"")
 	errMerged = errors.New("which is merged already") // of a file with several runs
 	errLine   = errors.New("a line has no end, or more than 1 MiB")
+	errName   = errors.New("want numbers after the name") // benchfmt ignores such lines
 )
 
 // scan reads a file and those concatenated to it line by line. It returns errors of the file
@@ -257,7 +258,11 @@ func (s *scanner) syntax(line []byte) error {
 			return fmt.Errorf("%.60q has a value that is not a finite number from 0 on", line)
 		}
 	}
-	if err := s.format.Err(); err != nil {
+	err := s.format.Err()
+	if err == nil && line[0] == 'B' {
+		err = errName
+	}
+	if err != nil {
 		return fmt.Errorf("%.60q: %w", line, err)
 	}
 	return nil

@@ -30,10 +30,10 @@ type summary struct {
 }
 
 func newSummary(s *state) *summary {
-	list := make([]uint64, s.sets+len(s.changed)+2*len(s.misses))
+	list := make([]uint64, s.sets+len(s.changed)+len(s.misses))
 	again, looked := cut(&list, s.sets), cut(&list, len(s.changed))
-	sum := cut(&list, len(s.misses))
-	return &summary{state: s, again: again, looked: looked, sum: sum, headsOf: list}
+	heads := make([]uint64, len(s.misses))
+	return &summary{state: s, again: again, looked: looked, sum: list, headsOf: heads}
 }
 
 // keepLog gives a summary a miss stream of at most "most" items.

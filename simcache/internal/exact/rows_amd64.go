@@ -98,8 +98,8 @@ const mostFar = 512
 // marks all rows as changed. Of the hits, only those that fewer ways would lose are noted.
 func (in *inner) everyFar(c *context, left int) bool {
 	s, refs := c.states[0], len(in.refs)
-	far := len(c.states) == 1 || c.sliced
-	if !far || !vectors(s.ways) || !s.power || left < 16 || refs > mostFar {
+	if len(c.states) > 1 && !c.sliced || !vectors(s.ways) || !s.power || left < 16 ||
+		refs > mostFar {
 		return false
 	}
 	places := uint32(0xff)
