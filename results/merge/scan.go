@@ -258,12 +258,8 @@ func (s *scanner) syntax(line []byte) error {
 			return fmt.Errorf("%.60q has a value that is not a finite number from 0 on", line)
 		}
 	}
-	err := s.format.Err()
-	if err == nil && line[0] == 'B' {
-		err = errName
-	}
-	if err != nil {
-		return fmt.Errorf("%.60q: %w", line, err)
+	if err := s.format.Err(); err != nil || line[0] == 'B' {
+		return fmt.Errorf("%.60q: %w", line, cmp.Or(err, errName))
 	}
 	return nil
 }
