@@ -112,8 +112,8 @@ func (in *inner) everyFar(c *context, left int) bool {
 	for left > 0 {
 		k := min(left, mostFar/refs)
 		left -= k
-		n := everyAVX2(s, &in.at[0], &in.refs[0], refs, k, places, &in.out[0])
-		for _, w := range in.out[:n] {
+		for _, w := range in.out[:everyAVX2(s, &in.at[0], &in.refs[0], refs, k, places,
+			&in.out[0])] {
 			line, op := uint32(w), in.refs[w>>32&0xffff].op
 			if place := w >> 48; place != 0 {
 				s.fewerOf(s.row(line), op)[7-trailing(place)]++
