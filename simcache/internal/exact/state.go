@@ -55,7 +55,8 @@ func newState(l engine.Level, opLow, opHigh int) *state {
 		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1,
 		missing: make([]uint8, l.Sets), tags: cut(&of32, lines), heads: cut(&of32, lines),
 		ops: cut(&of16, lines), count: cut(&of16, l.Sets), changed: cut(&of64, words),
-		before: cut(&of64, words), has: cut(&of64, words), misses: of64}
+		before: cut(&of64, words), has: cut(&of64, words)}
+	s.misses = of64
 	s.turnBy(0)
 	return s
 }

@@ -174,7 +174,8 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 // prepare chooses how to run the parts of a machine's program, which is placed.
 func (e *regions) prepare(m *machine, b *builder) {
 	slots := make([]int, 3*len(b.low))
-	m.slots, m.least, m.most = cut(&slots, len(b.low)), cut(&slots, len(b.low)), slots
+	m.slots, m.least = cut(&slots, len(b.low)), cut(&slots, len(b.low))
+	m.most = slots
 	for i, n := range m.program {
 		if e.options.Progress != nil && n.kind == loop {
 			n.progress = func(share float64) {
