@@ -153,9 +153,11 @@ func (a *Advice) pad(d Decision) string {
 	if a.isPaddedNaive(*c) {
 		without = a.Naive
 	}
+	walk := c.Walk
+	walk.Padded = 0
 	return explain.Say("If x is yours to store, pad its rows from %d to %d B: %s takes %s, %s as "+
 		"fast as without.",
-		row*size, (row+c.Padded)*size, c.Walk.name(), a.time(d.Basis, *c),
+		row*size, (row+c.Padded)*size, walk.name(), a.time(d.Basis, *c),
 		a.times(d.Basis, without, *c))
 }
 
@@ -250,7 +252,7 @@ func (a *Advice) ties(d Decision) string {
 	if c == nil || a.Question.Torch {
 		return ""
 	}
-	return fmt.Sprintf("In a loop of your own, %s ties: differences below %.1fx do not count.",
+	return fmt.Sprintf("In your own loop, %s is as fast, to within %.1fx.",
 		c.Name(), d.Basis.clear())
 }
 
@@ -260,7 +262,7 @@ func (a *Advice) certainty(d Decision) string {
 	times := a.Question.Model.Times
 	switch {
 	case d.Basis == Measured:
-		return fmt.Sprintf("%s timed here, samples interleaved; PyTorch's are predicted.",
+		return fmt.Sprintf("%s timed here, interleaved; PyTorch's are predicted.",
 			explain.Counted(len(a.Timed), "way"))
 	case strings.HasSuffix(times.Source, cost.Unmeasured):
 		return "Predictions are rough: run bench machine --measure, or add --time."

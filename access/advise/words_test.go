@@ -183,7 +183,7 @@ func TestCertainty(t *testing.T) {
 		}
 	}
 	a := decided(t)
-	if got := a.ties(a.Decide()); !strings.Contains(got, "order 1,0 ties") ||
+	if got := a.ties(a.Decide()); !strings.Contains(got, "order 1,0 is as fast") ||
 		!strings.Contains(got, "1.3x") {
 		t.Error(got)
 	}
