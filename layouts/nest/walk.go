@@ -51,27 +51,7 @@ func Steps(trips, strides []int) []int {
 }
 
 // Accesses yields W(n): the operand's number and the address of every access, in order.
-func (n Nest) Accesses() iter.Seq2[int, uint64] {
-	return func(yield func(int, uint64) bool) {
-		at := make([]uint64, len(n.Operands))
-		steps := make([][]int, len(n.Operands))
-		for i, op := range n.Operands {
-			at[i], steps[i] = op.Base, Steps(n.Trips, op.Strides)
-		}
-		for l := range Walk(n.Trips) {
-			for i := range at {
-				if l >= 0 {
-					at[i] += uint64(steps[i][l])
-				}
-			}
-			for i, addr := range at {
-				if !yield(i, addr) {
-					return
-				}
-			}
-		}
-	}
-}
+func (n Nest) Accesses() iter.Seq2[int, uint64] { return n.program().Accesses() }
 
 // GCD returns the greatest common divisor of the absolute values of a and b. GCD(0, 0) is 0.
 func GCD(a, b int) int {

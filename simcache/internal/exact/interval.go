@@ -20,7 +20,7 @@ type level struct {
 // An operand is one operand of a nest, taken alone.
 type operand struct {
 	alone    nest.Nest // canonical: the operand's iterations in fewer loops
-	all      []pattern // between any two touches of a line
+	all      []pattern // between any two touches of a line, by least
 	patterns []pattern // the subset that may lead to a line's last touch
 	// Of the level before: the interval from which on all accesses miss, and the longest stay in
 	// iterations. Before the first level they are 1 and 0: all accesses come.
@@ -135,6 +135,7 @@ func operandsOf(levels []engine.Level, n nest.Nest) (list []operand, ok bool) {
 		if !ok {
 			return nil, false
 		}
+		slices.SortFunc(every, func(a, b pattern) int { return a.least - b.least })
 		occurs := newOccurring(alone, line)
 		never := func(p pattern) bool { return p.passes(alone) || !occurs.by(&p) }
 		list = append(list, operand{
@@ -244,10 +245,8 @@ func (o *operand) stay(misses, line int) int {
 	if g == 0 {
 		return 0
 	}
-	ranges, occurs := slices.Clone(o.all), newOccurring(o.alone, line)
-	slices.SortFunc(ranges, func(a, b pattern) int { return a.least - b.least })
-	reach := 0
-	for _, p := range ranges {
+	reach, occurs := 0, newOccurring(o.alone, line)
+	for _, p := range o.all {
 		if p.least > reach+g {
 			break
 		}

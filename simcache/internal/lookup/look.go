@@ -142,6 +142,17 @@ func (c *Chain) isOwn(ref uint64) uint64 {
 
 func (c *Chain) tally(level int, refs []uint64) {
 	misses, backs := c.misses[level], uint64(0)
+	if c.dirty == 0 && len(misses) <= 4 { // adding to one place in memory would wait for itself
+		sum := uint64(0)
+		for _, ref := range refs {
+			sum += 1 << (ref >> opBit % 4 * 16)
+		}
+		for op := range misses {
+			misses[op] += sum >> (op * 16) % (1 << 16)
+		}
+		c.fills[level] += uint64(len(refs))
+		return
+	}
 	for _, ref := range refs {
 		if ref&writeBack != 0 {
 			backs++

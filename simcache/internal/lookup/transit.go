@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/layouts/nest/touched"
@@ -10,12 +11,58 @@ import (
 // walk simulates a program. Iterations that stay in their lines are counted in bulk if that is
 // exact.
 func (c *Chain) walk(p nest.Program) {
+	if n, is := p.Nest(); is && c.box(n) {
+		return
+	}
 	operands := p.Operands()
 	transits := make([]*transit, len(operands)) // by the number of a run's first access
 	for run := range p.Runs() {
 		w := c.transit(transits, run, operands)
 		w.part(0, w.trips)
 	}
+}
+
+// box simulates a nest whose innermost loop is short, or whose body is long, and reports whether it
+// is one. To begin a run takes longer than to look it up. So the innermost loops are unrolled.
+func (c *Chain) box(n nest.Nest) bool {
+	inner, depth, size := len(n.Trips)-1, len(n.Trips), len(n.Operands)
+	for depth > 0 && size > 0 && n.Trips[depth-1] <= batch/4/size {
+		depth--
+		size *= n.Trips[depth]
+	}
+	if size <= batch && (depth >= inner || n.Trips[inner] > 12) || !c.packs(n) {
+		return false
+	}
+	at, steps, inside := []uint64{}, [][]int{}, nest.Nest{Trips: n.Trips[depth:]}
+	for _, op := range n.Operands {
+		at, steps = append(at, op.Base), append(steps, nest.Steps(n.Trips[:depth], op.Strides))
+		inside.Operands = append(inside.Operands, nest.Operand{Strides: op.Strides[depth:]})
+	}
+	type access struct{ far, rest uint64 }
+	var body []access
+	for k, far := range inside.Accesses() {
+		body = append(body, access{far, uint64(k)<<opBit | dirties(n.Operands[k].Kind)&c.dirty})
+	}
+	for l := range nest.Walk(n.Trips[:depth]) {
+		if l >= 0 {
+			for k := range at {
+				at[k] += uint64(steps[k][l])
+			}
+		}
+		for some := range slices.Chunk(body, batch) {
+			if len(c.waiting[0])+len(some) > batch {
+				c.drain(0)
+			}
+			waiting := c.waiting[0]
+			room := waiting[len(waiting):][:len(some)]
+			for i := range some {
+				far, rest := some[i].far, some[i].rest
+				room[i] = (at[rest>>opBit]+far)>>c.grain<<grains | rest
+			}
+			c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
+		}
+	}
+	return true
 }
 
 // A transit is runs of the same accesses through a chain.
