@@ -33,20 +33,32 @@ func (c *Chain) box(n nest.Nest) bool {
 	if size <= batch && (depth >= inner || n.Trips[inner] > 12) || !c.packs(n) {
 		return false
 	}
-	at, steps, inside := []uint64{}, [][]int{}, nest.Nest{Trips: n.Trips[depth:]}
+	var ways [][]int // that operands move, see nest.Steps
+	of, inside := []int{}, nest.Nest{Trips: n.Trips[depth:]}
 	for _, op := range n.Operands {
-		at, steps = append(at, op.Base), append(steps, nest.Steps(n.Trips[:depth], op.Strides))
-		inside.Operands = append(inside.Operands, nest.Operand{Strides: op.Strides[depth:]})
+		steps := nest.Steps(n.Trips[:depth], op.Strides)
+		way := slices.IndexFunc(ways, func(w []int) bool { return slices.Equal(w, steps) })
+		if way < 0 {
+			way, ways = len(ways), append(ways, steps)
+		}
+		of = append(of, way)
+		inside.Operands = append(inside.Operands,
+			nest.Operand{Base: op.Base, Strides: op.Strides[depth:]})
 	}
-	type access struct{ far, rest uint64 }
+	type access struct {
+		way         int
+		first, rest uint64
+	}
 	var body []access
-	for k, far := range inside.Accesses() {
-		body = append(body, access{far, uint64(k)<<opBit | dirties(n.Operands[k].Kind)&c.dirty})
+	for k, first := range inside.Accesses() {
+		rest := uint64(k)<<opBit | dirties(n.Operands[k].Kind)&c.dirty
+		body = append(body, access{of[k], first, rest})
 	}
+	moved := make([]uint64, len(ways))
 	for l := range nest.Walk(n.Trips[:depth]) {
-		if l >= 0 {
-			for k := range at {
-				at[k] += uint64(steps[k][l])
+		for way := range moved {
+			if l >= 0 {
+				moved[way] += uint64(ways[way][l])
 			}
 		}
 		for some := range slices.Chunk(body, batch) {
@@ -56,8 +68,8 @@ func (c *Chain) box(n nest.Nest) bool {
 			waiting := c.waiting[0]
 			room := waiting[len(waiting):][:len(some)]
 			for i := range some {
-				far, rest := some[i].far, some[i].rest
-				room[i] = (at[rest>>opBit]+far)>>c.grain<<grains | rest
+				a := &some[i]
+				room[i] = (a.first+moved[a.way])>>c.grain<<grains | a.rest
 			}
 			c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
 		}
