@@ -19,25 +19,17 @@ func Operand(place, width int, strides ...int) nest.Operand {
 	return nest.Operand{Base: uint64(At + place), Width: width, Strides: strides}
 }
 
-// A Draw returns a number from 0 to n-1, at random or from a fuzzer's bytes.
+// A Draw returns a random number from 0 to n-1.
 type Draw func(n int) int
 
 // Random returns a random Draw.
 func Random(seed, stream uint64) Draw { return rand.New(rand.NewPCG(seed, stream)).IntN }
 
-// FromBytes returns a Draw from data, 0 once that is used up.
-func FromBytes(data []byte) Draw {
-	return func(n int) int {
-		v := 0
-		for size := n; size > 1 && len(data) > 0; size >>= 8 {
-			v, data = v<<8|int(data[0]), data[1:]
-		}
-		return v % n
-	}
-}
-
 // One returns true once in n times.
 func (d Draw) One(n int) bool { return d(n) == n-1 }
+
+// Of draws one of the numbers.
+func (d Draw) Of(list ...int) int { return list[d(len(list))] }
 
 func (d Draw) shift() uint {
 	if d.One(3) {

@@ -32,7 +32,7 @@ func loners(d Draw) ([]engine.Level, nest.Program) {
 	if d.One(2) {
 		inner = append(inner, op(3, 0, d.Of(0, 4, 8), 0))
 	}
-	if inner = d.Order(inner); d.One(3) { // again, in the same iteration
+	if inner = drawOrder(d, inner); d.One(3) { // again, in the same iteration
 		inner = append(inner, inner[d(len(inner))])
 	}
 	body := []nest.Node{Times(trips, inner...)}
@@ -71,13 +71,13 @@ func drifts(d Draw) ([]engine.Level, nest.Program) {
 		moving = append(moving, s.mover(i))
 	}
 	rests, ahead, after := s.resters(moving)
-	inner := d.Order(append(moving, rests...))
+	inner := drawOrder(d, append(moving, rests...))
 	if d.One(3) { // again, in the same iteration
 		inner = append(inner, inner[d(len(inner))])
 	}
 	body := append(ahead, Times(s.trips, inner...))
 	if d.One(4) { // and in another loop, in another order
-		body = append(body, Times(s.trips, d.Order(inner)...))
+		body = append(body, Times(s.trips, drawOrder(d, inner)...))
 	}
 	if body = append(body, after...); d.One(8) {
 		body = append(body, Access(s.driftPlace(7), 0, d.Of(0, 4)))
@@ -167,7 +167,7 @@ func seconds(d Draw) ([]engine.Level, nest.Program) {
 	if d.One(2) {
 		op(d.Of(0, 4, 8), 0)
 	}
-	body := []nest.Node{Times(trips, d.Order(inner)...)}
+	body := []nest.Node{Times(trips, drawOrder(d, inner)...)}
 	if d.One(4) {
 		body = append(body, body[0])
 	}
@@ -210,7 +210,7 @@ func singles(d Draw) ([]engine.Level, nest.Program) {
 	if d.One(5) { // where what rests is
 		one.Base = rest.Base + uint64(d(8)*line)
 	}
-	loop, other := Times(trips, d.Order(inner)...), one
+	loop, other := Times(trips, drawOrder(d, inner)...), one
 	other.Base += 1 << 23
 	body := [][]nest.Node{{one, loop}, {one, loop}, {loop, one, one}, {loop, one, one},
 		{one, loop, one}, {one, loop, other}, {loop}}[d(7)]
@@ -408,10 +408,10 @@ func crowds(d Draw) ([]engine.Level, nest.Program) {
 		}
 		return list
 	}
-	inner := again(d, d.Order(large))
+	inner := again(d, drawOrder(d, large))
 	body := append(plain(), Times(trips, inner...))
 	if d.One(5) {
-		body = append(body, Times(trips, d.Order(inner)...))
+		body = append(body, Times(trips, drawOrder(d, inner)...))
 	}
 	body = append(body, plain()...)
 	return []engine.Level{cache(sets, ways)}, nest.Program{Times(1+d(3), Times(laps, body...))}
@@ -423,7 +423,7 @@ func again(d Draw, inner []nest.Node) []nest.Node {
 	case 0:
 		return append(inner, inner[:1+d(len(inner))]...)
 	case 1:
-		return append(inner, d.Order(inner)...)
+		return append(inner, drawOrder(d, inner)...)
 	case 2:
 		return slices.Insert(inner, d(len(inner)+1), inner[d(len(inner))])
 	}

@@ -79,7 +79,7 @@ func powers(d enginetest.Draw) ([]engine.Level, nest.Nest) {
 	n := nest.Nest{Trips: []int{1 + d(3), 1 + d(6), 1 + d(6), 1 + d(24)}}
 	for r := range 1 + d(2) {
 		op := nest.Operand{Base: enginetest.At + uint64(r)<<26 + uint64(4*d(8)), Width: 4}
-		op.Strides = d.Strides(4, 0, 4, 16, row, row*n.Trips[3], row*n.Trips[2], -4, -row)
+		op.Strides = drawStrides(d, 4, 0, 4, 16, row, row*n.Trips[3], row*n.Trips[2], -4, -row)
 		if d.One(2) {
 			op.Strides[3] = row
 		}

@@ -97,7 +97,7 @@ func between(d Draw) ([]engine.Level, nest.Program) {
 	depth := 1 + d(2)
 	accesses := func(most int, inner ...int) (list []nest.Node) {
 		for range 1 + d(most) {
-			o := Access(Array(d(3))+4*d(600), d.Strides(depth, 0, 0, 0, 4, line)...)
+			o := Access(Array(d(3))+4*d(600), drawStrides(d, depth, 0, 0, 0, 4, line)...)
 			if len(inner) > 0 {
 				o.Strides = append(o.Strides, d.Of(inner...))
 			}
@@ -176,7 +176,7 @@ func arrays(d Draw) ([]engine.Level, nest.Program) {
 	away := of{0, line, 3 * line, span + line}
 	accesses := func(bases of, most int, strides ...of) (list []nest.Node) {
 		for i := range 1 + d(most) {
-			o := d.Access(bases, strides...)
+			o := drawAccess(d, bases, strides...)
 			o.Base += uint64(i*d(2)<<20 + d(60)*4)
 			list = append(list, o)
 		}
@@ -226,11 +226,11 @@ func triangles(d Draw) ([]engine.Level, nest.Program) {
 	if inner = inner[d(2) : 2+d(2)]; d.One(6) {
 		inner = append(inner, Access(matrix+d(40)*line, row, d.Of(0, 4), d.Of(0, 4, -4, row, line)))
 	}
-	grows := Loop(Bound(d(9)-2, d(2), 1), d.Order(inner)...)
+	grows := Loop(Bound(d(9)-2, d(2), 1), drawOrder(d, inner)...)
 	if d.One(6) { // or it does not, or ends early
 		grows.To = []nest.Affine{Bound(d(9)+d(2)*size, 0, 1), Bound(d(2*size), 0, -d(2))}
 	}
-	list = append(d.Order(list), grows)
+	list = append(drawOrder(d, list), grows)
 	return []engine.Level{l}, nest.Program{Times(2+d(12), Times(size, list...))}
 }
 
@@ -287,13 +287,13 @@ func nested(d Draw) ([]engine.Level, nest.Program) {
 		body = append(body, rest())
 	}
 	for range 1 + d(3) {
-		moves := d.Strides(depth, 0, 4, 4, 8, line, -line, 3*line, 5*line-4, span, span+line)
+		moves := drawStrides(d, depth, 0, 4, 4, 8, line, -line, 3*line, 5*line-4, span, span+line)
 		if wide { // what moves outermost goes on by the span of the sets
 			moves[0] = span
 		}
 		body = append(body, access(0, moves))
 	}
-	body = d.Order(append(body, body[:d(2)]...)) // twice, as a compound assignment
+	body = drawOrder(d, append(body, body[:d(2)]...)) // twice, as a compound assignment
 	for i := range depth {
 		trips := 1 + d(d.Of(4, 8, 20))
 		if i == 0 {
@@ -329,7 +329,7 @@ func circles(d Draw) ([]engine.Level, nest.Program) {
 	list := []nest.Node{Access(first, 0, own, stride)}
 	for range 1 + d(8)/7 { // in all passes
 		with := d.Of(own, own, own, 2*own, -own, own+line, line, 4)
-		base := d.Of(first+own*d(4)+max(0, -with)*times, d.At(9))
+		base := d.Of(first+own*d(4)+max(0, -with)*times, drawAt(d, 9))
 		list = append(list, Access(base, with, 0, d.Of(stride, stride, stride, 0, -stride)))
 	}
 	if d.One(2) { // in the row
@@ -337,7 +337,7 @@ func circles(d Draw) ([]engine.Level, nest.Program) {
 	}
 	for range d(5) / 3 { // beside it
 		by := line*(1+d(4)) + 4*d(8)
-		base, with := d.Of(first+by, d.At(9), d.At(9)), d.Of(0, 4, 8, -4, line, by*d(passes))
+		base, with := d.Of(first+by, drawAt(d, 9), drawAt(d, 9)), d.Of(0, 4, 8, -4, line, by*d(passes))
 		list = append(list, Access(base, with, by, 0))
 	}
 	for range d(3) {
@@ -345,7 +345,7 @@ func circles(d Draw) ([]engine.Level, nest.Program) {
 		again.Base += uint64(4 * d(64) * d(2))
 		list = append(list, again)
 	}
-	p := nest.Program{Times(times, Times(passes, Times(trips, d.Order(list)...)))}
+	p := nest.Program{Times(times, Times(passes, Times(trips, drawOrder(d, list)...)))}
 	switch d(4) {
 	case 0: // what it leaves
 		p = append(p, p[0])

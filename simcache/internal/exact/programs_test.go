@@ -135,7 +135,7 @@ func closer(list []nest.Node, apart int) (moved []nest.Node) {
 			l.Body = closer(m.Body, apart)
 			n = &l
 		case *nest.If:
-			n = enginetest.When(m.When, closer(m.Then, apart), closer(m.Else, apart))
+			n = When(m.When, closer(m.Then, apart), closer(m.Else, apart))
 		}
 		moved = append(moved, n)
 	}

@@ -149,32 +149,20 @@ func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
 }
 
 // One simulates a canonical nest, after Take.
-func (c *Chain) One(n nest.Nest) []uint64 {
-	return c.counted(len(n.Operands), func() {
-		switch {
-		case c.watch != nil:
-			c.visit().Walk(n, nest.Sequence(n))
-		case n.Iterations() > 0 && !c.walkOnCores(n):
-			c.walk(nest.Sequence(n))
-		}
-	})
-}
+func (c *Chain) One(n nest.Nest) []uint64 { return c.counted(n, nest.Sequence(n)) }
 
 // RunProgram simulates a program, after Take.
-func (c *Chain) RunProgram(p nest.Program) []uint64 {
-	return c.counted(len(p.Operands()), func() {
-		if c.watch != nil {
-			c.visit().Walk(p, p)
-		} else {
-			c.walk(p)
-		}
-	})
-}
+func (c *Chain) RunProgram(p nest.Program) []uint64 { return c.counted(p, p) }
 
-func (c *Chain) counted(operands int, walk func()) []uint64 {
+func (c *Chain) counted(what any, p nest.Program) []uint64 {
+	operands := len(p.Operands())
 	c.Flush()
 	c.Track(operands)
-	walk()
+	if c.watch != nil {
+		c.visit().Walk(what, p)
+	} else {
+		c.walk(p)
+	}
 	c.Flush()
 	misses := engine.ByOperand(c.misses, operands)
 	c.Track(engine.Sorts)

@@ -19,7 +19,7 @@ const many = 1 << 18
 // moves the other at the next level. It also does if set counts have too few factors of two.
 func (c *Chain) walkOnCores(n nest.Nest) bool {
 	shift, classes := c.split()
-	if classes < 2 || n.Iterations()*len(n.Operands) < c.share || !c.packs(n) {
+	if classes < 2 || c.classes > 0 || n.Iterations()*len(n.Operands) < c.share || !c.packs(n) {
 		return false
 	}
 	c.Flush()
