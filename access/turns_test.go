@@ -43,7 +43,7 @@ func TestSimulateThreads(t *testing.T) {
 		var before, last simcache.Counts
 		for range 5 {
 			before = threads.Counts()
-			if _, err := threads.RunPasses(1); err != nil {
+			if _, err := threads.Run(1); err != nil {
 				t.Fatal(err)
 			}
 			last = threads.Counts().Sub(before)

@@ -45,7 +45,7 @@ func (e Effort) Check() error {
 	return nil
 }
 
-// Effort estimates the cost of RunPasses, without summaries, whose work is not known beforehand. A
+// Effort estimates the cost of Run, without summaries, whose work is not known beforehand. A
 // refused effort may be only a part.
 func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	var canonical []nest.Nest
@@ -55,7 +55,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	}
 	for _, n := range nests {
 		if n.Check() != nil {
-			return Effort{} // RunPasses returns the error
+			return Effort{} // Run returns the error
 		}
 		canonical = append(canonical, n.Canonical())
 	}

@@ -68,10 +68,10 @@ func TestEffortChangesNothing(t *testing.T) {
 			plain.Access(nest.Write, enginetest.At, 4)
 		}
 		for _, n := range run {
-			if _, err := asked.Run(n); err != nil {
+			if _, err := asked.Run(1, n); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := plain.Run(n); err != nil {
+			if _, err := plain.Run(1, n); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -62,7 +62,7 @@ func BenchmarkExact(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := h.Run(n); err != nil {
+					if _, err := h.Run(1, n); err != nil {
 						b.Fatal(err)
 					}
 					visited, _ := h.Work()

@@ -25,7 +25,7 @@ func Example() {
 	}
 
 	// 3. Loops of accesses: column by column.
-	_, err = h.Run(nest.Nest{
+	_, err = h.Run(1, nest.Nest{
 		Trips:    []int{1024, 1024},
 		Operands: []nest.Operand{{Tensor: "a", Kind: nest.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4096}}},
 	})

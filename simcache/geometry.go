@@ -12,7 +12,7 @@
 //     machines Configs of files and of real machines.
 //  2. [NewHierarchy] makes these caches. They start cold.
 //  3. A [Hierarchy] takes single accesses ([Hierarchy.Access]), complete nests of
-//     loops ([Hierarchy.Run], [Hierarchy.RunPasses]), or a trace (package trace).
+//     loops ([Hierarchy.Run]), or a trace (package trace).
 //     [SteadyPass] simulates a pass of the steady state.
 //  4. [Hierarchy.Counts] returns Cachegrind's events, [Hierarchy.Levels] and
 //     [Hierarchy.TLBs] the counts of each level. Package explain interprets them,

@@ -29,7 +29,7 @@ func goldens() []golden {
 	}
 	walk := func(ops ...nest.Operand) func(testing.TB, *simcache.Hierarchy) {
 		return func(t testing.TB, h *simcache.Hierarchy) {
-			if _, err := h.Run(nest.Nest{Trips: []int{n, n}, Operands: ops}); err != nil {
+			if _, err := h.Run(1, nest.Nest{Trips: []int{n, n}, Operands: ops}); err != nil {
 				t.Fatal(err)
 			}
 		}

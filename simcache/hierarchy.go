@@ -213,27 +213,13 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 	}
 }
 
-// Run simulates every access of the nest on the caches' present contents, and returns the counts of
-// each operand, or the error of n.Check.
-//
-// Run decides how many accesses to look up (see Work); package simcache/internal/exact explains why
-// that is exact. A large first nest may be counted without its final contents. The next run then
-// simulates it again, which may take long.
-func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
-	counts, err := h.run(1, 1, n)
-	if err != nil {
-		return nil, err
-	}
-	return counts[0][0], nil
-}
-
 // OperandMisses are the misses of one operand of a nest.
 type OperandMisses struct {
 	Levels []uint64 // of each data level, the nearest first
 	TLB    []uint64 // of each TLB level
 }
 
-// RunMisses is Run with each operand's misses at every level.
+// RunMisses is a pass of Run over a nest, with each operand's misses at every level.
 func (h *Hierarchy) RunMisses(n nest.Nest) ([]OperandMisses, error) {
 	data, pages, err := h.walk(1, 1, n)
 	if err != nil {

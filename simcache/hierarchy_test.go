@@ -128,11 +128,11 @@ func TestHierarchyDecides(t *testing.T) {
 				brute.Access(nest.Write, n, 1)
 			case 1:
 				passes := 1 + d(6)
-				got, err := exact.RunPasses(passes, nests...)
+				got, err := exact.Run(passes, nests...)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := brute.RunPasses(passes, nests...)
+				want, err := brute.Run(passes, nests...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -140,15 +140,15 @@ func TestHierarchyDecides(t *testing.T) {
 					fail(fmt.Sprintf("%d passes count %+v, want %+v", passes, got, want))
 				}
 			default:
-				got, err := exact.Run(nests[0])
+				got, err := exact.Run(1, nests[0])
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := brute.Run(nests[0])
+				want, err := brute.Run(1, nests[0])
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(got, want) {
+				if !slices.Equal(got[0], want[0]) {
 					fail(fmt.Sprintf("operands count %+v, want %+v", got, want))
 				}
 			}
@@ -234,7 +234,7 @@ func TestHierarchyOnRealCaches(t *testing.T) {
 				exact, brute := hierarchies(t, Geometry{32 << 10, 8, 64}, ll)
 				for _, h := range []*Hierarchy{exact, brute} {
 					for _, n := range nests {
-						if _, err := h.Run(n); err != nil {
+						if _, err := h.Run(1, n); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -261,7 +261,7 @@ func TestProverRefusals(t *testing.T) {
 	for _, h := range []*Hierarchy{exact, brute} {
 		// the second finds blocks that are too large
 		for _, base := range []uint64{1 << 62, 1 << 32} {
-			if _, err := h.Run(rows(base)); err != nil {
+			if _, err := h.Run(1, rows(base)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -276,7 +276,7 @@ func TestProverRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := zero.Run(rows(2)); err != nil { // not aligned: the chain looks all of it up
+	if _, err := zero.Run(1, rows(2)); err != nil { // not aligned: the chain looks all of it up
 		t.Fatal(err)
 	}
 	if _, proved := zero.Work(); proved != 0 {
@@ -289,7 +289,7 @@ func TestProverRefusals(t *testing.T) {
 func TestFetchBackWidens(t *testing.T) {
 	exact, brute := hierarchies(t, Geometry{1 << 10, 2, 64}, Geometry{1 << 12, 2, 64})
 	for _, h := range []*Hierarchy{exact, brute} {
-		if _, err := h.Run(nest.Nest{Trips: []int{4, 64, 64},
+		if _, err := h.Run(1, nest.Nest{Trips: []int{4, 64, 64},
 			Operands: []nest.Operand{{Base: 1 << 45, Width: 4,
 				Strides: []int{0, 4, 512}}}}); err != nil {
 			t.Fatal(err)
@@ -320,7 +320,7 @@ func TestTLBSettlesLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exact.RunPasses(9, nests...); err != nil {
+	if _, err := exact.Run(9, nests...); err != nil {
 		t.Fatal(err)
 	}
 	c.Brute = true
@@ -330,7 +330,7 @@ func TestTLBSettlesLater(t *testing.T) {
 	}
 	for range 9 {
 		for _, n := range nests {
-			if _, err := brute.Run(n); err != nil {
+			if _, err := brute.Run(1, n); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -371,11 +371,11 @@ func TestSteadyOfThreeLevels(t *testing.T) {
 		for range 7 {
 			want = Counts{}
 			for _, n := range nests {
-				counts, err := late.Run(n)
+				counts, err := late.Run(1, n)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want = want.Add(total([][]Counts{counts}))
+				want = want.Add(total(counts))
 			}
 		}
 		if got != want {
@@ -424,12 +424,12 @@ func TestManyLevelsDecide(t *testing.T) {
 				nests = []nest.Nest{transposed(d)}
 			}
 			passes := 1 + d(6)
-			if _, err := exact.RunPasses(passes, nests...); err != nil {
+			if _, err := exact.Run(passes, nests...); err != nil {
 				t.Fatal(err)
 			}
 			for range passes {
 				for _, n := range nests {
-					if _, err := brute.Run(n); err != nil {
+					if _, err := brute.Run(1, n); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -469,7 +469,7 @@ func TestWorkOfTLB(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Run(n); err != nil {
+		if _, err := h.Run(1, n); err != nil {
 			t.Fatal(err)
 		}
 		h.Access(nest.Read, 0, 4)

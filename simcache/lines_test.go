@@ -49,7 +49,7 @@ func TestSmallLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := threads.RunPasses(passes); err != nil || !slices.Equal(got[0], sum) {
+		if got, err := threads.Run(passes); err != nil || !slices.Equal(got[0], sum) {
 			t.Fatalf("seed %d, %v, %v: a thread counts %v (%v), want %v", seed, c.Levels, n,
 				got, err, sum)
 		}
@@ -70,11 +70,12 @@ func TestSmallLines(t *testing.T) {
 				}
 			}
 			once := countsOf(n, first, len(shapes))
-			check("Run", func(h *Hierarchy) ([]Counts, error) { return h.Run(n) }, once)
-			check("RunPasses", func(h *Hierarchy) ([]Counts, error) {
-				counts, err := h.RunPasses(passes, n)
-				return counts[0], err
-			}, sum)
+			for passes, want := range map[int][]Counts{1: once, passes: sum} {
+				check("Run", func(h *Hierarchy) ([]Counts, error) {
+					counts, err := h.Run(passes, n)
+					return counts[0], err
+				}, want)
+			}
 			check("RunProgram", func(h *Hierarchy) ([]Counts, error) {
 				return h.RunProgram(1, nest.Sequence(n, n))
 			},
@@ -92,7 +93,7 @@ func backs(t *testing.T, c Config, n nest.Nest) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Run(n); err != nil {
+		if _, err := h.Run(1, n); err != nil {
 			t.Fatal(err)
 		}
 		levels[i] = h.Levels()

@@ -32,7 +32,7 @@ func TestMisses(t *testing.T) {
 			}
 		}
 		for range 2 { // cold and warm
-			counts, err := all[0].Run(n)
+			counts, err := all[0].Run(1, n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,9 +41,9 @@ func TestMisses(t *testing.T) {
 				t.Fatal(err)
 			}
 			for r, m := range misses {
-				if len(m.Levels) != 3 || len(m.TLB) != 2 || m.Levels[0] != counts[r].D1Misses() ||
-					m.Levels[2] != counts[r].LLMisses() {
-					t.Errorf("operand %d: %+v, Run has %+v", r, m, counts[r])
+				if len(m.Levels) != 3 || len(m.TLB) != 2 || m.Levels[0] != counts[0][r].D1Misses() ||
+					m.Levels[2] != counts[0][r].LLMisses() {
+					t.Errorf("operand %d: %+v, Run has %+v", r, m, counts[0][r])
 				}
 				if m.Levels[1] > m.Levels[0] || m.Levels[2] > m.Levels[1] || m.TLB[1] > m.TLB[0] {
 					t.Errorf("operand %d: a level misses more than reaches it: %+v", r, m)

@@ -30,7 +30,7 @@ func TestRunsEqualBrute(t *testing.T) {
 		want := newOf(t, c)
 		for range 1 + r.IntN(3) {
 			n := shortStrides(r, c.Levels[0].Line)
-			run := func(h *Hierarchy) (any, error) { return h.Run(n) }
+			run := func(h *Hierarchy) (any, error) { return h.Run(1, n) }
 			if r.IntN(2) == 0 {
 				p := nest.Sequence(n, shortStrides(r, c.Levels[0].Line))
 				run = func(h *Hierarchy) (any, error) { return h.RunProgram(1, p) }

@@ -50,17 +50,25 @@ func (c Config) checkPasses(passes int, references uint64) error {
 	return nil
 }
 
-// RunPasses simulates a number of passes over nests, one nest after the other. It returns the
-// counts of each operand of each nest in all passes. Once all further passes are alike (see
-// [SteadyPass]), it multiplies. It refuses what CheckPasses and Run refuse.
-func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
+// Run simulates passes over nests, one nest after the other, on the caches' present contents. It
+// returns the counts of each operand of each nest in all passes, or the error of CheckPasses or of
+// a nest's Check. Once all further passes are alike (see [SteadyPass]), it multiplies.
+//
+// Run decides how many accesses to look up (see Work); package simcache/internal/exact explains why
+// that is exact. A large first nest may be counted without its final contents. The next run then
+// simulates it again, which may take long.
+func (h *Hierarchy) Run(passes int, nests ...nest.Nest) ([][]Counts, error) {
 	nests = append(h.nests, nests...)
+	for _, n := range nests {
+		if err := n.Check(); err != nil {
+			return nil, err
+		}
+	}
 	if err := h.config.CheckPasses(passes, nest.Sequence(nests...)); err != nil {
 		return nil, err
 	}
 	if h.loops(passes, nests) {
-		counts, err := h.Run(nests[0].Repeat(passes))
-		return [][]Counts{counts}, err
+		passes, nests = 1, []nest.Nest{nests[0].Repeat(passes)}
 	}
 	walked, _ := h.walks(passes, nests)
 	sums := make([][]Counts, len(nests))

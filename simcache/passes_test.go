@@ -43,7 +43,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 			all.Access(kind, addr, 4)
 		}
 		passes := 1 + d(12)
-		if _, err := some.RunPasses(passes, nests...); err != nil {
+		if _, err := some.Run(passes, nests...); err != nil {
 			t.Fatal(err)
 		}
 		for range passes {
@@ -106,14 +106,14 @@ func TestManyPasses(t *testing.T) {
 			most = math.MaxInt / (4 * 64) / 3
 		}
 		c.Levels = []Level{{Geometry: Geometry{128, 2, 64}}, {Geometry: Geometry{512, 8, 64}}}
-		counts, err := newOf(t, c).RunPasses(most, nests...)
+		counts, err := newOf(t, c).Run(most, nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := counts[0][0]; got.Dr != 2*uint64(most) || got.D1mr != got.Dr || got.DLmr != 2 {
 			t.Errorf("%+v: %+v", c, got)
 		}
-		_, err = newOf(t, c).RunPasses(most+1, nests...)
+		_, err = newOf(t, c).Run(most+1, nests...)
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("passes %d: ", most+1)) ||
 			!strings.Contains(err.Error(), fmt.Sprint(most)) {
 			t.Errorf("%d passes: %v", most+1, err)

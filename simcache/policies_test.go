@@ -781,7 +781,7 @@ func runWithSlow(t *testing.T, r *rand.Rand, h *Hierarchy, model *slow, span int
 	for op, addr := range n.Accesses() {
 		model.access(n.Operands[op].Kind, addr, uint64(n.Operands[op].Width))
 	}
-	if _, err := h.Run(n); err != nil {
+	if _, err := h.Run(1, n); err != nil {
 		t.Fatal(err)
 	}
 	p := nest.Sequence(n, n)
@@ -841,9 +841,9 @@ func TestPoliciesEqualChain(t *testing.T) {
 					Base: 1<<20 + uint64(r.IntN(1000)), Width: 1 + r.IntN(32),
 					Strides: []int{r.IntN(900) - 200, r.IntN(300) - 100}})
 			}
-			a, errA := chain.Run(n)
-			b, errB := observed.Run(n)
-			if errA != nil || errB != nil || !slices.Equal(a, b) {
+			a, errA := chain.Run(1, n)
+			b, errB := observed.Run(1, n)
+			if errA != nil || errB != nil || !slices.Equal(a[0], b[0]) {
 				t.Fatalf("seed %d: %v and %v, %v and %v\n%s%+v", seed, a, b, errA, errB,
 					describe(c), n)
 			}

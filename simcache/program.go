@@ -17,7 +17,7 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 		return nil, err
 	}
 	if n, is := p.Nest(); is && h.loops(passes, []nest.Nest{n}) {
-		counts, err := h.RunPasses(passes, n)
+		counts, err := h.Run(passes, n)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,8 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 }
 
 // Progress sets a function that the counting goroutine calls now and then with the share done of
-// the first program: of the outermost loops' iterations in a pass. References that are looked up one by one do not call it.
+// the first program: of the outermost loops' iterations in a pass. References that are looked up
+// one by one do not call it.
 func (h *Hierarchy) Progress(done func(share float64)) { h.data.Progress(done) }
 
 // runProgram sums the misses of passes. Once passes repeat, the last is multiplied.

@@ -47,7 +47,7 @@ func TestReset(t *testing.T) {
 					if config.I1 != (simcache.Geometry{}) {
 						h.Fetch(uint64(n.Trips[1]), 4)
 					}
-					if _, err := h.Run(n); err != nil {
+					if _, err := h.Run(1, n); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -56,7 +56,7 @@ func TestReusesByDefinition(t *testing.T) {
 			nests = append(nests, randomLoops(r))
 		}
 		passes := 1 + r.IntN(3)
-		if _, err := h.RunPasses(passes, nests...); err != nil {
+		if _, err := h.Run(passes, nests...); err != nil {
 			t.Fatal(err)
 		}
 		want := definedReuses(c.Levels, nests, passes)

@@ -79,11 +79,11 @@ func TestNestEqualsItsAccesses(t *testing.T) {
 			walk(n, want.access)
 			walk(n, single.Access)
 			before := bulk.Counts()
-			operands, err := bulk.Run(n)
+			operands, err := bulk.Run(1, n)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			for _, c := range operands {
+			for _, c := range operands[0] {
 				before = before.Add(c)
 			}
 			if before != bulk.Counts() {
@@ -204,7 +204,7 @@ func TestPageLevels(t *testing.T) {
 		var before, want uint64
 		for range 5 {
 			for _, n := range nests {
-				if _, err := beside.Run(n); err != nil {
+				if _, err := beside.Run(1, n); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -266,7 +266,7 @@ func TestArticle(t *testing.T) {
 			simcache.Counts{Dr: 40e6, D1mr: 40e6, DLmr: 10e6}},
 	} {
 		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "37748736,18,64"))
-		_, err := h.Run(nest.Nest{Trips: c.trips, Operands: []nest.Operand{
+		_, err := h.Run(1, nest.Nest{Trips: c.trips, Operands: []nest.Operand{
 			{Tensor: "a", Base: 0x100000000, Width: 16, Strides: c.strides}}})
 		if err != nil {
 			t.Fatal(err)
@@ -301,7 +301,7 @@ func TestNestRefusals(t *testing.T) {
 		}),
 	} {
 		h := hierarchy(t, geometry(t, "1024,2,64"), geometry(t, "4096,2,64"))
-		if _, err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := h.Run(1, n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if h.Counts() != (simcache.Counts{}) {

@@ -50,7 +50,7 @@ func (c Config) CheckThreads() error {
 // which the thread has made at least 1024 references; finished threads are skipped. Real threads do
 // not wait for each other, so this is one of many interleavings, the same everywhere.
 //
-// Effort and RunPasses of this hierarchy are of all these nests, one thread after the other, and
+// Effort and Run of this hierarchy are of all these nests, one thread after the other, and
 // take no others. It simulates nothing else.
 func NewThreads(c Config, threads [][]nest.Nest) (*Hierarchy, error) {
 	c.TLB = nil

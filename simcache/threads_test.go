@@ -53,14 +53,14 @@ func TestThreadsPasses(t *testing.T) {
 			meet("threads: passes are skipped", 1)
 		}
 		some, all := newThreads(t, c, threads), newThreads(t, c, threads)
-		counts, err := some.RunPasses(passes)
+		counts, err := some.Run(passes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var walked, last Counts
 		for range passes + len(c.Levels) + 3 {
 			before := all.Counts()
-			if _, err := all.RunPasses(1); err != nil {
+			if _, err := all.Run(1); err != nil {
 				t.Fatal(err)
 			}
 			if last = all.Counts().Sub(before); passes > 0 {
@@ -110,7 +110,7 @@ func TestThreadsAlone(t *testing.T) {
 		var want, steady Counts
 		for _, nests := range threads {
 			h := newOf(t, c)
-			if _, err := h.RunPasses(3, nests...); err != nil {
+			if _, err := h.Run(3, nests...); err != nil {
 				t.Fatal(err)
 			}
 			one, err := SteadyPass(c, nests)
@@ -120,7 +120,7 @@ func TestThreadsAlone(t *testing.T) {
 			want, steady = want.Add(h.Counts()), steady.Add(one)
 		}
 		s := newThreads(t, c, threads)
-		if _, err := s.RunPasses(3); err != nil || s.Counts() != want {
+		if _, err := s.Run(3); err != nil || s.Counts() != want {
 			t.Fatalf("seed %d, %+v, %v: %+v, %v, want %+v", seed, c, threads, s.Counts(), err, want)
 		}
 		if got, err := SteadyPass(c, threads...); err != nil || got != steady {
@@ -172,7 +172,7 @@ func TestSharedBy(t *testing.T) {
 	}
 	s := newThreads(t, c, [][]nest.Nest{{{Trips: []int{1 << 40},
 		Operands: []nest.Operand{{Width: 1, Strides: []int{0}}}}}})
-	if _, err := s.RunPasses(1 << 40); err == nil {
+	if _, err := s.Run(1 << 40); err == nil {
 		t.Error("2^80 references are counted")
 	}
 }

@@ -25,12 +25,12 @@ func TestWriteBacksSettle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.RunPasses(passes, copied); err != nil {
+		if _, err := h.Run(passes, copied); err != nil {
 			t.Fatal(err)
 		}
 		levels[0] = h.Levels()
 		visited, _ = h.Work()
-		if _, err := h.Run(other); err != nil {
+		if _, err := h.Run(1, other); err != nil {
 			t.Fatal(err)
 		}
 		levels[1] = h.Levels()

@@ -61,7 +61,7 @@ func steady(t interface{ Fatal(...any) }, p access.Pattern) []float64 {
 		for range len(c.Levels) + 1 {
 			before = h.Levels()
 			for _, n := range p.Nests {
-				if _, err := h.Run(n); err != nil {
+				if _, err := h.Run(1, n); err != nil {
 					t.Fatal(err)
 				}
 			}

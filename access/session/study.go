@@ -106,7 +106,7 @@ func setMisses(p access.Pattern, d1 simcache.Geometry) ([]studied, error) {
 	var misses [2][]uint64
 	for pass := range misses {
 		for _, n := range p.Nests {
-			if _, err := h.Run(n); err != nil {
+			if _, err := h.Run(1, n); err != nil {
 				return nil, err
 			}
 		}

@@ -165,7 +165,7 @@ func (f *simFlags) simulatePattern(c call, m machines.Machine) error {
 	if err := curve.Passes(f.passes, nest.Sequence(p.Nests...)); err != nil {
 		return err
 	}
-	counts, err := h.RunPasses(f.passes, p.Nests...)
+	counts, err := h.Run(f.passes, p.Nests...)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	if err := f.announce(c, f.pattern.shape.text, h.Effort(f.passes)); err != nil {
 		return err
 	}
-	counts, err := h.RunPasses(f.passes)
+	counts, err := h.Run(f.passes)
 	if err != nil {
 		return atFlag(err)
 	}

@@ -26,7 +26,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	counts, err := h.Run(columns)
+	counts, err := h.Run(1, columns)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,7 +34,7 @@ func Example() {
 
 	// 3. Ask for the words: what would help, and paragraphs on each tensor and the caches.
 	run := explain.Run{Config: config, Levels: h.Levels(), Nests: []nest.Nest{columns}, Passes: 1, Counts: h.Counts(),
-		Tensors: []explain.Line{{Function: "x", Counts: counts[0]}}}
+		Tensors: []explain.Line{{Function: "x", Counts: counts[0][0]}}}
 	run.Improve(1 << 40)
 	for _, paragraph := range run.Text()[:2] {
 		first, _, _ := strings.Cut(paragraph, ". ")

@@ -50,12 +50,12 @@ func run(t *testing.T, n nest.Nest, passes int, change ...func(*simcache.Config)
 		r.Tensors = append(r.Tensors, Line{Function: op.Tensor})
 	}
 	for range passes {
-		counts, err := h.Run(n)
+		counts, err := h.Run(1, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range counts {
-			r.Tensors[i].Counts = r.Tensors[i].Counts.Add(counts[i])
+		for i, c := range counts[0] {
+			r.Tensors[i].Counts = r.Tensors[i].Counts.Add(c)
 		}
 	}
 	r.Levels, r.TLB, r.Counts = h.Levels(), h.TLBs(), h.Counts()

@@ -20,7 +20,7 @@ type Line struct {
 	Counts   simcache.Counts `json:"counts"`
 }
 
-// ByTensor sums operands' counts, from Hierarchy.RunPasses, by tensor.
+// ByTensor sums operands' counts, from Hierarchy.Run, by tensor.
 func ByTensor(nests []nest.Nest, counts [][]simcache.Counts) []Line {
 	var lines []Line
 	for k, n := range nests {

@@ -244,7 +244,7 @@ func (d drawn) run(t *testing.T) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts, err := h.RunPasses(d.passes, d.nests...)
+	counts, err := h.Run(d.passes, d.nests...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,13 +32,13 @@ func TestPresets(t *testing.T) {
 		}
 		column := nest.Nest{Trips: []int{16, 256}, Operands: []nest.Operand{
 			{Tensor: "x", Base: 1 << 32, Width: 4, Strides: []int{4, 1 << 16}}}}
-		counts, err := h.Run(column)
+		counts, err := h.Run(1, column)
 		if err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 			continue
 		}
 		// 256 lines lie 64 KiB apart, in a single set of D1, which holds fewer.
-		if c := counts[0]; c.Dr != 4096 || c.D1mr != 4096 || c.DLmr < 256 ||
+		if c := counts[0][0]; c.Dr != 4096 || c.D1mr != 4096 || c.DLmr < 256 ||
 			len(h.Levels()) != len(m.Config.Levels) {
 			t.Errorf("%s: counts %+v", m.Name, c)
 		}

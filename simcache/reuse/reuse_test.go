@@ -212,7 +212,7 @@ func TestEqualsHierarchy(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range nests {
-				if _, err := h.Run(n); err != nil {
+				if _, err := h.Run(1, n); err != nil {
 					t.Fatal(err)
 				}
 			}
