@@ -3,6 +3,7 @@ package missmap
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -16,7 +17,7 @@ type outcome struct {
 	operand int // the access's number
 	addr    uint64
 	missed  int     // how many levels missed, from the first on
-	lines   []found // of the reference, in the first level; the next call overwrites them
+	lines   []found // of the reference, in the first level
 }
 
 // A found is a line of a reference, as it was found in a level.
@@ -46,24 +47,36 @@ func watch(c simcache.Config, passes int, p nest.Program, see func(outcome) bool
 		levels = append(levels, engine.Level{Sets: l.Sets(), Ways: l.Ways,
 			Shift: uint(bits.TrailingZeros(uint(l.Line)))})
 	}
-	var lines []found
-	caches := reference.New(levels)
-	caches.Saw = func(line uint64, missed bool, evicted []uint64) {
-		one := found{line: line, set: line % uint64(levels[0].Sets), missed: missed}
-		if len(evicted) > 0 {
-			one.evicts, one.evicted = true, evicted[0]
-		}
-		lines = append(lines, one)
-	}
+	caches, first := reference.New(levels), watched{reference.New(levels[:1]), levels[0]}
 	operands := p.Operands()
 	for pass := range passes {
 		for op, addr := range p.Accesses() {
-			lines = lines[:0]
-			missed := caches.Access(addr, uint64(operands[op].Width))
-			if !see(outcome{pass, op, addr, missed, lines}) {
+			width := uint64(operands[op].Width)
+			missed := caches.Access(addr, width)
+			if !see(outcome{pass, op, addr, missed, first.look(addr, addr+width-1)}) {
 				return nil
 			}
 		}
 	}
 	return nil
+}
+
+// A watched level shows what becomes of each line.
+type watched struct {
+	*reference.Caches
+	engine.Level
+}
+
+// look looks up the lines of bytes first to last.
+func (w watched) look(first, last uint64) (lines []found) {
+	for line := first >> w.Shift; line <= last>>w.Shift; line++ {
+		one := found{line: line, set: line % uint64(w.Sets)}
+		held := w.Contents(0, int(one.set))
+		if len(held) == w.Ways && !slices.Contains(held, line) {
+			one.evicts, one.evicted = true, held[w.Ways-1]
+		}
+		one.missed = w.Access(line<<w.Shift, 1) > 0
+		lines = append(lines, one)
+	}
+	return lines
 }

@@ -137,3 +137,13 @@ func TestProgramEqualsReference(t *testing.T) {
 		}
 	}
 }
+
+// TestEmpty: the loops of a nest without iterations are not run.
+func TestEmpty(t *testing.T) {
+	n := nest.Nest{Trips: []int{1 << 40, 0, 2},
+		Operands: []nest.Operand{enginetest.Operand(0, 4, 0, 0, 4)}}
+	c := New([]engine.Level{{Sets: 4, Ways: 2, Shift: 6}}, Options{})
+	if misses := c.One(n); misses[0] != 0 {
+		t.Error(misses)
+	}
+}

@@ -11,7 +11,7 @@ import (
 // walk simulates a program. Iterations that stay in their lines are counted in bulk if that is
 // exact.
 func (c *Chain) walk(p nest.Program) {
-	if n, is := p.Nest(); is && (c.walkOnCores(n) || c.box(n)) {
+	if n, is := p.Nest(); is && (n.Iterations() == 0 || c.walkOnCores(n) || c.box(n)) {
 		return
 	}
 	operands := p.Operands()

@@ -27,9 +27,6 @@ import (
 type Caches struct {
 	levels []engine.Level
 	sets   [][][]uint64 // by level and set: the lines there, the one touched last first
-	// Saw is called with each line that is looked up in the first level, whether it missed, and
-	// the line that it evicted, if any; nil calls nothing.
-	Saw func(line uint64, missed bool, evicted []uint64)
 }
 
 // New returns empty caches.
@@ -58,18 +55,13 @@ func (c *Caches) misses(level int, first, last uint64) (missed bool) {
 	for line := first >> l.Shift; ; line++ {
 		set := &c.sets[level][line%uint64(l.Sets)]
 		at := slices.Index(*set, line)
-		hit, evicted := at >= 0, []uint64(nil)
-		if !hit {
+		if at < 0 {
 			missed = true
 			if at = len(*set); at == l.Ways {
 				at-- // the last goes
-				evicted = (*set)[at:]
 			} else {
 				*set = append(*set, 0)
 			}
-		}
-		if level == 0 && c.Saw != nil {
-			c.Saw(line, !hit, evicted)
 		}
 		copy((*set)[1:at+1], *set)
 		(*set)[0] = line
