@@ -22,15 +22,18 @@ func (c *Chain) walk(p nest.Program) {
 	}
 }
 
+// short is the most trips of a loop for which to begin a run takes longer than to look it up.
+const short = 12
+
 // box simulates a nest whose innermost loop is short, or whose body is long, and reports whether it
-// is one. To begin a run takes longer than to look it up. So the innermost loops are unrolled.
+// is one. It unrolls the innermost loops to a quarter of a batch.
 func (c *Chain) box(n nest.Nest) bool {
 	inner, depth, size := len(n.Trips)-1, len(n.Trips), len(n.Operands)
 	for depth > 0 && size > 0 && n.Trips[depth-1] <= batch/4/size {
 		depth--
 		size *= n.Trips[depth]
 	}
-	if size <= batch && (depth >= inner || n.Trips[inner] > 12) || !c.packs(n) {
+	if size <= batch && (depth >= inner || n.Trips[inner] > short) || !c.packs(n) {
 		return false
 	}
 	var ways [][]int // that operands move, see nest.Steps
