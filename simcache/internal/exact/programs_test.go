@@ -141,3 +141,22 @@ func closer(list []nest.Node, apart int) (moved []nest.Node) {
 	}
 	return moved
 }
+
+// TestHeld: levels that hold everything are filled when that is asked for, after programs that
+// touch nothing, with lines far from address 0, and with sets of more ways than summaries number.
+func TestHeld(t *testing.T) {
+	x := Times(3, Times(4, Access(1<<40, 0, 4)))
+	for _, l := range []engine.Level{{Sets: 4, Ways: 8}, {Sets: 1, Ways: 1 << 16, Shift: 6}} {
+		l.Shift = max(l.Shift, 2)
+		levels := []engine.Level{l}
+		e, want := New(levels, 1), reference.New(levels)
+		e.Eager()
+		for _, p := range []nest.Program{{x}, {Times(0, x)}, {Access(1<<40 + 64)}} {
+			e.RunProgram(p)
+			want.Run(p.Operands(), p.Accesses())
+		}
+		if wrong := enginetest.Contents(levels, e, want); wrong != "" {
+			t.Errorf("%+v: %s", l, wrong)
+		}
+	}
+}

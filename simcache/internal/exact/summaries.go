@@ -61,10 +61,15 @@ func newRegions(levels []engine.Level, o options) *regions {
 
 // Run runs a program and returns its misses, those of operand r at level i of n at r*n+i. Before it
 // runs anything, it refuses accesses wider than a line, programs with more lines than 32 bits
-// number, and levels with more ways than 16 bits count.
+// number, and levels with more ways or texts with more accesses than 16 bits count.
 func (e *regions) Run(p nest.Program) ([]uint64, error) {
-	if engine.Wide(e.levels, p.Operands()) {
+	operands := p.Operands()
+	many := func(l engine.Level) bool { return l.Ways > math.MaxUint16 }
+	switch {
+	case engine.Wide(e.levels, operands):
 		return nil, errors.New("accesses wider than a line")
+	case slices.ContainsFunc(e.levels, many) || len(operands) > math.MaxUint16:
+		return nil, errors.New("more ways or accesses than 16 bits count")
 	}
 	if misses, done, err := e.runFitting(p); done || err != nil {
 		return misses, err
@@ -90,7 +95,10 @@ func (e *regions) Work() uint64 {
 
 // Contents returns the lines in a set of a level, the last touched first.
 func (e *regions) Contents(level, set int) []uint64 {
-	if e.refill() != nil || e.states == nil {
+	if err := e.refill(); err != nil {
+		panic(err) // these programs were accepted before
+	}
+	if e.states == nil {
 		return nil
 	}
 	s := e.states[level]
@@ -146,10 +154,6 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 		m.threshold = float64(e.options.Threshold)
 	}
 	for _, l := range e.levels {
-		if l.Ways > math.MaxUint16 {
-			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d",
-				l.Ways, math.MaxUint16)
-		}
 		m.minLine, m.maxLine = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift)
 		m.maxShift = max(m.maxShift, l.Shift)
 	}
@@ -157,10 +161,7 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 	m.deep = len(e.levels) > 1 && sliced(e.levels)
 	b := &builder{line: m.minLine, from: math.MaxInt}
 	m.program = b.nodes(p)
-	if m.ops = b.ops; m.ops > math.MaxUint16 {
-		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d",
-			m.ops, math.MaxUint16)
-	}
+	m.ops = b.ops
 	if err := e.place(m, b); err != nil {
 		return nil, err
 	}
@@ -206,9 +207,6 @@ func (e *regions) prepare(m *machine, b *builder) {
 // Internally a line's set is its number from the origin, modulo the sets: the level's sets, turned.
 func (e *regions) place(m *machine, b *builder) error {
 	from, to := b.from, b.to
-	if len(b.accesses) == 0 {
-		from, to = 0, 0
-	}
 	for level := range e.states {
 		for set := range e.levels[level].Sets {
 			for _, line := range e.Contents(level, set) {
@@ -216,6 +214,9 @@ func (e *regions) place(m *machine, b *builder) error {
 				from, to = min(from, first), max(to, first)
 			}
 		}
+	}
+	if from > to { // there are none
+		from = 0
 	}
 	from = from &^ (m.maxLine - 1)
 	if to-from < 0 || (to-from)/m.minLine >= math.MaxUint32-1 {
