@@ -279,7 +279,13 @@ func (e *Engine) toChain() {
 	if e.place == deferred {
 		e.settle()
 	}
-	if e.place == summed {
+	switch {
+	case e.place != summed:
+	case e.sums.refill() != nil:
+		for _, p := range e.sums.fitting.ran {
+			e.Chain.RunProgram(p)
+		}
+	default:
 		for level := range e.levels {
 			if !e.load(level) {
 				e.Widen()

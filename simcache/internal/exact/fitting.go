@@ -83,19 +83,20 @@ func (e *regions) runFitting(p nest.Program) (misses []uint64, done bool, err er
 	return misses, true, nil
 }
 
-// refill runs all earlier programs on the levels, which get their contents.
+// refill runs all earlier programs on the levels, which get their contents. If it fails, nothing
+// has changed.
 func (e *regions) refill() error {
 	if e.fitting == nil {
 		return nil
 	}
-	ran := e.fitting.ran
-	e.fitting, e.options.Fitting = nil, false
-	for _, p := range ran {
-		m, err := e.machine(p)
-		if err != nil {
+	o := e.options
+	o.Fitting = false
+	filled := newRegions(e.levels, o)
+	for _, p := range e.fitting.ran {
+		if _, err := filled.Run(p); err != nil {
 			return err
 		}
-		m.count()
 	}
+	*e = *filled
 	return nil
 }

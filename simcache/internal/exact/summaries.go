@@ -59,17 +59,15 @@ func newRegions(levels []engine.Level, o options) *regions {
 	return &regions{levels: levels, options: o}
 }
 
+var errMany = errors.New("more ways or accesses than 16 bits count")
+
 // Run runs a program and returns its misses, those of operand r at level i of n at r*n+i. Before it
 // runs anything, it refuses accesses wider than a line, programs with more lines than 32 bits
-// number, and levels with more ways or texts with more accesses than 16 bits count.
+// number, and levels with more ways or texts with more accesses than 16 bits count, unless all
+// lines fit.
 func (e *regions) Run(p nest.Program) ([]uint64, error) {
-	operands := p.Operands()
-	many := func(l engine.Level) bool { return l.Ways > math.MaxUint16 }
-	switch {
-	case engine.Wide(e.levels, operands):
+	if engine.Wide(e.levels, p.Operands()) {
 		return nil, errors.New("accesses wider than a line")
-	case slices.ContainsFunc(e.levels, many) || len(operands) > math.MaxUint16:
-		return nil, errors.New("more ways or accesses than 16 bits count")
 	}
 	if misses, done, err := e.runFitting(p); done || err != nil {
 		return misses, err
@@ -96,7 +94,7 @@ func (e *regions) Work() uint64 {
 // Contents returns the lines in a set of a level, the last touched first.
 func (e *regions) Contents(level, set int) []uint64 {
 	if err := e.refill(); err != nil {
-		panic(err) // these programs were accepted before
+		panic(err) // toChain handles it
 	}
 	if e.states == nil {
 		return nil
@@ -154,6 +152,9 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 		m.threshold = float64(e.options.Threshold)
 	}
 	for _, l := range e.levels {
+		if l.Ways > math.MaxUint16 {
+			return nil, errMany
+		}
 		m.minLine, m.maxLine = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift)
 		m.maxShift = max(m.maxShift, l.Shift)
 	}
@@ -161,7 +162,9 @@ func (e *regions) machine(p nest.Program) (*machine, error) {
 	m.deep = len(e.levels) > 1 && sliced(e.levels)
 	b := &builder{line: m.minLine, from: math.MaxInt}
 	m.program = b.nodes(p)
-	m.ops = b.ops
+	if m.ops = b.ops; m.ops > math.MaxUint16 {
+		return nil, errMany
+	}
 	if err := e.place(m, b); err != nil {
 		return nil, err
 	}
