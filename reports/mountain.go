@@ -39,7 +39,7 @@ func mountain(d *data) (*figure, error) {
 	}
 	across, up := least(strides), least(sizes)
 	all := slices.SortedFunc(maps.Values(by), func(a, b bandwidth) int {
-		return a.stride - b.stride
+		return cmp.Or(a.stride-b.stride, a.size-b.size)
 	})
 	low, high := slices.MinFunc(all, byBandwidth), slices.MaxFunc(all, byBandwidth)
 	// a cell has a range too

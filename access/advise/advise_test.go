@@ -176,7 +176,7 @@ func TestPowerOfTwo(t *testing.T) {
 	s := access.Spec{Op: access.Copy, Shape: []int{1024, 1024}, DType: layouts.Float32,
 		View: layouts.MustParseChain("t()")}
 	a := ask(t, s, 1)
-	wants(t, a, "from 4,096 to 4,160 B", "rows of x padded by 16")
+	wants(t, a, "pad its rows from 4,096 to 4,160 B: row order")
 	s.Pad = 16
 	if text := ask(t, s, 1).Why(); strings.Contains(text, "padded") {
 		t.Errorf("padded rows are to be padded:\n%s", text)
