@@ -185,14 +185,14 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 		return nil
 	}
 	for d, n := range x[len(x)-dims:] {
-		if turned {
-			sizes = append(sizes, (n-1)*stride[d]-2*padding[d]+dilation[d]*(size[d]-1)+extra[d]+1)
-			continue
-		}
 		span := n + 2*padding[d] - dilation[d]*(size[d]-1) - 1
 		m := span/stride[d] + 1
 		if op.True(argCeil) && span%stride[d] != 0 && m*stride[d] < n+padding[d] {
 			m++ // pooling_output_shape in Pool.h
+		}
+		if turned {
+			m = (n-1)*stride[d] - 2*padding[d] + dilation[d]*(size[d]-1) + extra[d] + 1
+			span = m
 		}
 		if span < 0 {
 			return nil
