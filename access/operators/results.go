@@ -9,7 +9,7 @@ import (
 )
 
 // Results derives the results that a Kineto trace lacks from operands and arguments, by the row's
-// rule. It returns nil if the rule does not apply.
+// rule. It returns nil if the rule does not apply, or if a size would be negative.
 //
 // A rule is a name in byRuleName, or has the dims of operands and results in letters: "ab,bc->ac"
 // is a matrix product. There, * stands for all dims without a letter, ? for any operand, ... for
@@ -18,6 +18,16 @@ import (
 // operand's. All but = are contiguous: channels_last ones have as many bytes. A reduction's rule is
 // the dtype of its second result.
 func (op Operator) Results() []Tensor {
+	all := op.results()
+	for _, o := range all {
+		if slices.ContainsFunc(o.Shape, func(n int) bool { return n < 0 }) {
+			return nil
+		}
+	}
+	return all
+}
+
+func (op Operator) results() []Tensor {
 	written := func(o Tensor) bool { return o.Role != Input || o.InList }
 	if len(op.Outputs) > 0 || slices.ContainsFunc(op.Inputs, written) {
 		return nil
@@ -192,9 +202,7 @@ func (op Operator) windowed(x, size []int, turned bool) (sizes []int) {
 		}
 		if turned {
 			m = (n-1)*stride[d] - 2*padding[d] + dilation[d]*(size[d]-1) + extra[d] + 1
-			span = m
-		}
-		if span < 0 {
+		} else if span < 0 {
 			return nil
 		}
 		sizes = append(sizes, m)
