@@ -148,9 +148,9 @@ func (h *Hierarchy) settled() int {
 //  3. The second level therefore sees a repeating stream from the second pass on, and repeats
 //     itself from the third, and so on.
 //
-// Two observations save passes. If the first pass misses in D1 as often as the second, it misses in
-// the same places, and the stream of the second level repeats one pass earlier. If the second of
-// two levels has no misses in the second pass, the same stream misses nothing again.
+// Two observations save passes. If the first two passes have equal misses in D1, they miss in the
+// same places. The stream of the second level then repeats one pass earlier. If the second of two
+// levels has no misses in the second pass, the same stream misses nothing again.
 //
 // The pass is over the nests of one thread, or of several (see NewThreads).
 func SteadyPass(c Config, threads ...[]nest.Nest) (Counts, error) {

@@ -20,7 +20,7 @@ type outcome struct {
 	lines   []found // of the reference, in the first level
 }
 
-// A found is a line of a reference, as it was found in a level.
+// A found is a line of a reference, and its state in a level before.
 type found struct {
 	line, set uint64 // line is the address divided by the bytes of a line
 	missed    bool

@@ -36,8 +36,8 @@ const (
 	intervalsFrom = 1 << 20
 )
 
-// few is the part of a nest that is looked up at most for what it leaves, and that others after it
-// may have.
+// A 1/few of a nest is the most that is looked up for its contents. Others after it may have as
+// few accesses.
 const few = 4
 
 // An Engine counts misses on levels of LRU caches, the nearest first.
@@ -238,11 +238,11 @@ func (e *Engine) settle() {
 	e.one(n)
 }
 
-// ends looks up a nest's tail on empty levels, and reports whether these then hold what they hold
-// after the whole nest.
+// ends looks up a nest's tail on empty levels, and reports whether they then equal those after the
+// whole nest.
 //
-//  1. A set that meets as many distinct lines as ways holds what it would after any past.
-//  2. Once all sets of the first level are full, the second one receives what it would then.
+//  1. A set that meets as many distinct lines as ways has the same contents after any past.
+//  2. Once all sets of the first level are full, the second one receives the same after any past.
 //  3. So it is emptied there. Once all its sets are full, the third one is, and so on.
 func (e *Engine) ends(n nest.Nest) bool {
 	right, last, trips := 0, len(e.levels)-1, n.Trips[0]
@@ -281,7 +281,7 @@ func (e *Engine) toChain() {
 	}
 	switch {
 	case e.place != summed:
-	case e.sums.refill() != nil:
+	case e.sums.refill() != nil: // more ways or accesses than summaries number
 		for _, p := range e.sums.fitting.ran {
 			e.Chain.RunProgram(p)
 		}

@@ -36,20 +36,20 @@ func (c *Chain) box(n nest.Nest) bool {
 	if size <= batch && (depth >= inner || n.Trips[inner] > short) || !c.packs(n) {
 		return false
 	}
-	var ways [][]int // that operands move, see nest.Steps
+	var moves [][]int // nest.Steps of operands, each once
 	of, inside := []int{}, nest.Nest{Trips: n.Trips[depth:]}
 	for _, op := range n.Operands {
 		steps := nest.Steps(n.Trips[:depth], op.Strides)
-		way := slices.IndexFunc(ways, func(w []int) bool { return slices.Equal(w, steps) })
-		if way < 0 {
-			way, ways = len(ways), append(ways, steps)
+		move := slices.IndexFunc(moves, func(w []int) bool { return slices.Equal(w, steps) })
+		if move < 0 {
+			move, moves = len(moves), append(moves, steps)
 		}
-		of = append(of, way)
+		of = append(of, move)
 		inside.Operands = append(inside.Operands,
 			nest.Operand{Base: op.Base, Strides: op.Strides[depth:]})
 	}
 	type access struct {
-		way         int
+		move        int
 		first, rest uint64
 	}
 	var body []access
@@ -57,11 +57,11 @@ func (c *Chain) box(n nest.Nest) bool {
 		rest := uint64(k)<<opBit | dirties(n.Operands[k].Kind)&c.dirty
 		body = append(body, access{of[k], first, rest})
 	}
-	moved := make([]uint64, len(ways))
+	moved := make([]uint64, len(moves))
 	for l := range nest.Walk(n.Trips[:depth]) {
-		for way := range moved {
+		for move := range moved {
 			if l >= 0 {
-				moved[way] += uint64(ways[way][l])
+				moved[move] += uint64(moves[move][l])
 			}
 		}
 		for some := range slices.Chunk(body, batch) {
@@ -72,7 +72,7 @@ func (c *Chain) box(n nest.Nest) bool {
 			room := waiting[len(waiting):][:len(some)]
 			for i := range some {
 				a := &some[i]
-				room[i] = (a.first+moved[a.way])>>c.grain<<grains | a.rest
+				room[i] = (a.first+moved[a.move])>>c.grain<<grains | a.rest
 			}
 			c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
 		}

@@ -2,8 +2,8 @@
 // the specification of every other engine: their tests compare with it.
 //
 // Memory is lines of 2^Shift bytes. A cache holds copies of some of them. A
-// line can lie in one set only, that of its number modulo the number of sets,
-// and a set holds as many lines as it has ways.
+// line can lie in one set only, whose number is the line's modulo the number of
+// sets. A set holds as many lines as it has ways.
 //
 // An access asks the first level for each line that its bytes lie in, the lower
 // one first. A line that is there is a hit; one that is not is a miss, and comes
@@ -38,7 +38,7 @@ func New(levels []engine.Level) *Caches {
 	return c
 }
 
-// Share makes a level the same cache as that of others.
+// Share makes a level the same cache as in others.
 func (c *Caches) Share(level int, of *Caches) { c.sets[level] = of.sets[level] }
 
 // Access touches size bytes from addr on, and returns how many levels missed.
@@ -71,8 +71,8 @@ func (c *Caches) misses(level int, first, last uint64) (missed bool) {
 	}
 }
 
-// Run makes the accesses of operands, and returns their misses: those of operand
-// r at level i of n are at r*n+i.
+// Run makes the accesses of operands, and returns their misses. Operand r's at
+// level i of n are at r*n+i.
 func (c *Caches) Run(operands []nest.Operand, accesses iter.Seq2[int, uint64]) []uint64 {
 	misses := make([]uint64, len(operands)*len(c.levels))
 	for r, addr := range accesses {
